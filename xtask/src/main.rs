@@ -24,6 +24,7 @@ mod say;
 mod search_check;
 mod stop;
 mod truth_repeat;
+mod tune_check;
 
 use std::process::ExitCode;
 
@@ -57,6 +58,9 @@ enum Command {
     /// A/B tests with and without a difference: does kgauge ab find the one, and nothing in the other? Some 30 minutes
     /// on an otherwise idle machine
     AbCheck(ab_check::AbCheckOptions),
+    /// Searches for settings with a planted winner and without one: does kgauge tune find the one, and nothing in the
+    /// other? Some 50 minutes
+    TuneCheck(tune_check::TuneCheckOptions),
     /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found.
     /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
     /// Some 15 minutes
@@ -114,6 +118,7 @@ fn run(command: Command) -> Result<bool> {
         Command::CompareCheck(options) => return compare_check::run(&options),
         Command::AbCheck(options) => return ab_check::run(&options),
         Command::Agents(options) => return agents::run(&options),
+        Command::TuneCheck(options) => return tune_check::run(&options),
         Command::Crashes(options) => return crashes::run(&options),
         Command::ManyPartitions(options) => return many_partitions::run(&options),
         Command::Matrix(options) => return matrix::run(&options),

@@ -16,8 +16,10 @@ pub mod live;
 pub mod search;
 pub mod sequential;
 pub mod series;
+pub mod sizing;
 pub mod statistics;
 pub mod summary;
+pub mod tuning;
 
 pub use compare::{Comparison, RunToCompare, compare, compare_sides};
 pub use series::Series;

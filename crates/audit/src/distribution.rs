@@ -9,7 +9,7 @@ pub struct PublishedTimes {
     pub mean_ms: f64,
     /// Fractions in ascending order (0.5 is the median), and their times.
     pub points: Vec<(f64, f64)>,
-    /// The largest.
+    /// The maximum.
     pub max_ms: f64,
 }
 

@@ -26,6 +26,7 @@
 //! ```
 
 mod check;
+mod conclusion;
 mod consumer;
 mod context;
 mod distribution;

@@ -28,6 +28,8 @@ pub enum ParsedLine {
 pub struct AuditedLine {
     /// Its position.
     pub place: FindingLocation,
+    /// The line as written, without indentation; empty for a file that is one result.
+    pub text: String,
     /// Its content.
     pub content: ParsedLine,
     /// The nearest command before it, even for other records: its settings were probably the same.

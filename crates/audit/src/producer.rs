@@ -17,7 +17,7 @@ pub struct ProducerLine {
     pub mib_per_s: f64,
     /// The mean.
     pub mean_ms: f64,
-    /// The largest.
+    /// The maximum.
     pub max_ms: f64,
     /// p50, p95, p99, p99.9 of a summary; `None` for a window.
     pub percentiles_ms: Option<[f64; 4]>,

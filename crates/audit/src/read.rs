@@ -21,6 +21,7 @@ pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
     if let Some(result) = omb::find(bytes) {
         return audit.lines.push(AuditedLine {
             place: place(1),
+            text: String::new(),
             content: ParsedLine::Omb(result),
             nearby: None,
         });
@@ -53,6 +54,7 @@ pub(crate) fn read((file, bytes): &AuditInput, audit: &mut Audit) {
         audit.lines.push(AuditedLine {
             nearby: current.clone(),
             place: place(line),
+            text: text.trim().to_owned(),
             content,
         });
     }

@@ -15,7 +15,9 @@ use crate::checkup_args::CheckupArgs;
 use crate::compare_with::With;
 use crate::conduct_args::ConductArgs;
 use crate::help;
+use crate::size_args::SizeArgs;
 use crate::style::DetailArgs;
+use crate::tune::TuneArgs;
 use crate::value_parsers::{age, allowed, metric, percent};
 
 /// Measures what a Kafka cluster can do, and proves that its own numbers are right.
@@ -52,8 +54,12 @@ pub(crate) enum Command {
     Capacity(Box<CapacityArgs>),
     /// Compare two settings, scenarios or targets in pairs until the answer is clear
     Ab(Box<AbArgs>),
+    /// Find settings that help, and prove it against the settings in force
+    Tune(Box<TuneArgs>),
     /// Check a cluster: facts, capacity, latency, and the three findings that matter most
     Checkup(Box<CheckupArgs>),
+    /// Find how many machines a load needs, from measured runs
+    Size(Box<SizeArgs>),
     /// List the built-in studies and the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka
@@ -80,6 +86,7 @@ pub(crate) enum Command {
 /// Run a built-in scenario, a study, a scenario file or a saved plan, and report the results
 #[derive(Debug, Default, Args)]
 #[command(after_help = help::RUN)]
+#[command(mut_arg("json", |json| json.help(help::JSON_OF_RUN)))]
 pub(crate) struct RunArgs {
     /// Built-in scenario (`throughput`, `latency`, `end-to-end`, `fan-out`), study name (see `kgauge
     /// studies`) or folder, scenario file, or saved plan.json
@@ -89,8 +96,10 @@ pub(crate) struct RunArgs {
     /// Cluster to test; repeat to test several in turn and compare them [default: the environment
     /// variable KGAUGE_TARGET, or else embedded].
     /// `embedded[:NODES][,security=KIND][,KEY=VALUE]`,
-    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, or a Kafka
-    /// client.properties file with `bootstrap.servers`
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`, `HOST:PORT[,HOST:PORT]`, a Kafka
+    /// client.properties file with `bootstrap.servers`, or
+    /// `strimzi:NAMESPACE/CLUSTER[,listener=NAME][,user=NAME]` through kubectl; `kgauge help targets`
+    /// has all keys
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
@@ -138,6 +147,11 @@ pub(crate) struct ScenarioArgs {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
 
+    /// Identify every record, read all of them back after the load, and compare them with their acks;
+    /// the same as `verify: true` in the scenario
+    #[arg(long)]
+    pub(crate) verify: bool,
+
     /// Client that sends: `kgauge`, `java` (kafka-clients 4.3.1), `java:RELEASE` or `librdkafka`.
     /// Repeat to run one trial per client and compare them
     #[arg(long = "driver", value_name = "NAME")]
@@ -154,6 +168,7 @@ pub(crate) struct ScenarioArgs {
 
 /// List the built-in studies and the question that each answers
 #[derive(Debug, Args)]
+#[command(after_help = help::STUDIES)]
 pub(crate) struct StudiesArgs {
     /// Print JSON
     #[arg(long)]
@@ -229,6 +244,7 @@ pub(crate) struct RunsArgs {
 
 /// Print a JSON Schema: for scenario files in editors, or for results
 #[derive(Debug, Args)]
+#[command(after_help = help::SCHEMA)]
 pub(crate) struct SchemaArgs {
     /// Kind of file
     #[arg(value_name = "KIND", default_value = "scenario")]
@@ -250,7 +266,7 @@ pub(crate) enum SchemaKind {
 #[derive(Debug, Args)]
 #[command(after_help = help::HELP)]
 pub(crate) struct HelpArgs {
-    /// `scenario`, `marks`, `targets`, `exit-codes`, or a command
+    /// `scenario`, `marks`, `targets`, `kubernetes`, `exit-codes`, or a command
     #[arg(value_name = "TOPIC|COMMAND")]
     pub(crate) words: Vec<String>,
 }
@@ -325,7 +341,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "RATE")]
     pub(crate) nic: Option<String>,
 
-    /// Number of brokers that share the load
+    /// Number of brokers that share the load [default: unknown; checks that need it are skipped]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) brokers: Option<u32>,
 
@@ -337,7 +353,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) partitions: Option<u64>,
 
-    /// Kafka release of the tool
+    /// Kafka release of the tool [default: detected from the output]
     #[arg(long, value_name = "VERSION")]
     pub(crate) as_of: Option<String>,
 
@@ -398,6 +414,8 @@ pub(crate) enum Doubt {
 /// Compare two or more runs
 #[derive(Debug, Args)]
 #[command(after_help = help::COMPARE)]
+#[command(mut_arg("verbose", |verbose| verbose.help(help::VERBOSE_OF_COMPARE)))]
+#[command(mut_arg("quiet", |quiet| quiet.help(help::QUIET_OF_COMPARE)))]
 pub(crate) struct Compare {
     /// Two or more run folders; with `--with`, the runs of the first side. `NAME=DIR` sets a name
     #[arg(value_name = "DIR", required = true, num_args = 1..)]
@@ -483,7 +501,7 @@ pub(crate) enum ClusterAction {
 #[command(after_help = help::CLUSTER_UP)]
 pub(crate) struct ClusterUp {
     /// Cluster to start: `embedded[:NODES][,security=KIND][,KEY=VALUE]` or
-    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`
+    /// `kafka:VERSION[,brokers=N][,security=KIND][,KEY=VALUE]`; `kgauge help targets` has all keys
     #[arg(value_name = "TARGET", default_value = "embedded")]
     pub(crate) target: String,
 

@@ -26,3 +26,8 @@ pub(crate) fn consent(question: &str) -> ConsentAnswer {
         Some(_) => ConsentAnswer::No,
     }
 }
+
+/// Asks whether a run may use an existing cluster.
+pub(crate) fn may_begin() -> ConsentAnswer {
+    consent("Begin?")
+}

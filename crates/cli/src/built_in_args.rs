@@ -60,7 +60,7 @@ pub(crate) struct BuiltInArgs {
     #[arg(long, value_name = "TIME")]
     duration: Option<String>,
 
-    /// Goal that decides the exit status, such as `writers.latency.p99 <= 20 ms`; may be repeated
+    /// Goal that decides the exit status, such as `p99 <= 20 ms`; may be repeated
     #[arg(long = "goal", value_name = "GOAL")]
     goals: Vec<String>,
 
@@ -85,6 +85,16 @@ impl BuiltInArgs {
             write_scenario: None,
             ..self.clone()
         }
+    }
+
+    /// Refuses goals, which an A/B test does not judge.
+    pub(crate) fn without_goals(&self) -> anyhow::Result<()> {
+        if self.goals.is_empty() {
+            return Ok(());
+        }
+        let words =
+            "--goal: an A/B test judges no goals\n  use --metric to choose the figure to compare";
+        Err(stop(ExitStatus::BadInput, words))
     }
 
     /// Takes out what a search decides: its goals, and how long a load at a bound is measured.

@@ -4,7 +4,7 @@ use kgauge_scenario::{BuiltIn, SearchOptions};
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::capacity_args::CapacityArgs;
-use crate::exit::{ExitStatus, stop};
+use crate::exit::{ExitStatus, OrStop, stop};
 use crate::run;
 
 /// Searches, keeps everything in a run folder, and reports.
@@ -46,6 +46,7 @@ fn run_arguments(arguments: &CapacityArgs) -> anyhow::Result<RunArgs> {
         }
         built_in.search = Some(search);
     } else {
+        search.check_goals().or_bad_input()?;
         set.extend(settings_of(&search));
         // A scenario's `repeats` may be meant for its trials. A search takes minutes, and is repeated only on request.
         if arguments.repeat.is_none() {

@@ -11,8 +11,11 @@ use crate::help;
 /// Find the highest rate that keeps its goals
 #[derive(Debug, Args)]
 #[command(after_help = help::CAPACITY)]
+#[command(mut_arg("rate", |rate| rate.hide(true)))]
+#[command(mut_arg("duration", |duration| duration.help(help::DURATION_OF_SEARCH)))]
+#[command(mut_arg("goals", |goals| goals.help(help::GOAL_OF_SEARCH).help_heading(None)))]
 pub(crate) struct CapacityArgs {
-    /// Built-in scenario or scenario file; a file may have a `search` of its own [default: latency]
+    /// Built-in scenario, or scenario file; a file may have its own `search` [default: latency]
     #[arg(value_name = "SCENARIO|FILE")]
     pub(crate) what: Option<String>,
 
@@ -21,15 +24,15 @@ pub(crate) struct CapacityArgs {
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) target: Option<String>,
 
-    /// Distance of the two bounds at the end, such as `2 %` [default: 2 %]
+    /// Stop when the two bounds are this close, such as `2 %` [default: 2 %]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) width: Option<String>,
 
-    /// Length of a window; goals are judged window by window [default: 10 s]
+    /// How long a rate is held before its goals are judged [default: 10 s]
     #[arg(long, value_name = "TIME")]
     pub(crate) window: Option<String>,
 
-    /// Stop in time with the best bounds found, such as `15 min` [default: until the bounds are found]
+    /// Stop after this time with the best bounds so far, such as `15 min` [default: no limit]
     #[arg(long, value_name = "TIME")]
     pub(crate) budget: Option<String>,
 
@@ -37,7 +40,7 @@ pub(crate) struct CapacityArgs {
     #[arg(long, value_name = "RATE")]
     pub(crate) max_rate: Option<String>,
 
-    /// Look with shorter windows and a width of 4 %
+    /// Search with shorter windows and a width of 4 %
     #[arg(long)]
     pub(crate) quick: bool,
 

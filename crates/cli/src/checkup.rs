@@ -70,7 +70,7 @@ fn dry_run(
 ) -> anyhow::Result<ExitStatus> {
     let text = arguments.target.clone().or_else(env_target);
     let text = text.unwrap_or_else(|| RunTarget::DEFAULT.to_owned());
-    let target = RunTarget::parse(&text, question)?;
+    let target = run::read_target(&text, question)?;
     let stopping = interrupt::listen("stopping")?;
     let preview = request.preview(&target, stopping.load.clone())?;
     match arguments.conduct.json {

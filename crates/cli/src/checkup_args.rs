@@ -14,25 +14,40 @@ pub(crate) struct CheckupArgs {
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) target: Option<String>,
 
-    /// Goal of the capacity search, as in `kgauge capacity`
-    #[arg(long, value_name = "GOAL", default_value = "p99 <= 20 ms")]
+    /// Goal of the capacity search, as in `kgauge capacity` [default: p99 <= 20 ms]
+    #[arg(
+        long,
+        value_name = "GOAL",
+        default_value = "p99 <= 20 ms",
+        hide_default_value = true
+    )]
     pub(crate) goal: String,
 
-    /// Time of the whole checkup; parts that do not fit are left out
-    #[arg(long, value_name = "TIME", default_value = "15 min")]
+    /// Time of the whole checkup; parts that do not fit are left out [default: 15 min]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "15 min",
+        hide_default_value = true
+    )]
     pub(crate) budget: String,
 
     /// Highest rate to try, such as `50k/s` [default: what disks and quotas allow]
     #[arg(long, value_name = "RATE")]
     pub(crate) max_rate: Option<String>,
 
-    /// Bytes on the brokers' disks at most at any time, with all replicas [default: a fifth of the
-    /// free space, or 10 GB if brokers do not report it]
+    /// Most bytes on the brokers' disks at any time, replicas included [default: a fifth of the free
+    /// space, or 10 GB if brokers do not report it]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_disk: Option<String>,
 
-    /// Size of each record's value
-    #[arg(long, value_name = "SIZE", default_value = "1 kB")]
+    /// Size of each record's value [default: 1 kB]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1 kB",
+        hide_default_value = true
+    )]
     pub(crate) record_size: String,
 
     /// Number of producers

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kgauge_runner::{Consent, Question, RunRequest, RunTarget};
 
 use crate::agents_args::AgentsArgs;
+use crate::ask::may_begin;
+use crate::host::{command_line, host_setup};
 use crate::style::DetailArgs;
 
 /// How a run is made, and what is shown of it.
@@ -53,7 +56,7 @@ pub(crate) struct ConductArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) kafka_home: Option<PathBuf>,
 
-    /// Print summary.json (comparison.json for several targets) instead of the table
+    /// Print summary.json instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -67,4 +70,25 @@ pub(crate) struct ConductArgs {
 
     #[command(flatten)]
     pub(crate) detail: DetailArgs,
+}
+
+impl ConductArgs {
+    /// A run with what these flags set. Folder, name and seed are those of the caller, who may start several runs.
+    pub(crate) fn request<'a>(
+        &self,
+        question: &'a Question,
+        target: &'a RunTarget,
+    ) -> anyhow::Result<RunRequest<'a>> {
+        Ok(RunRequest {
+            command: command_line(),
+            keeps_data: self.keep,
+            existing_topic: self.allow_existing.clone(),
+            polls_brokers: !self.no_wire_evidence,
+            consent: match self.yes {
+                true => Consent::Given,
+                false => Consent::Ask(&may_begin),
+            },
+            ..RunRequest::new(question, target, host_setup()?)
+        })
+    }
 }

@@ -12,9 +12,10 @@ Examples:
   kgauge check my-scenario.yaml                  # its plan, without load
   kgauge run my-scenario.yaml --repeat 5         # your own scenario
   kgauge runs                                    # earlier runs
-  kgauge capacity --goal 'p99 <= 20 ms'          # the highest such rate
+  kgauge capacity --goal 'p99 <= 20 ms'          # highest rate with that p99
   kgauge ab --a linger.ms=0 --b linger.ms=5      # which is better?
-  kgauge checkup --target host:9092              # what a cluster needs
+  kgauge checkup --target host:9092              # what to improve in it
+  kgauge size --from RUN --rate 50MB/s --record 1kB  # how many machines?
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
   kgauge audit run.log                           # check another tool's results
@@ -24,7 +25,7 @@ Drop-in replacements for Kafka's tools, with each release's flags and output:
   kafka-topics, kafka-verifiable-producer, kafka-verifiable-consumer,
   kafka-run-class CLASS
 
-Guide: kgauge help scenario | targets | marks | exit-codes";
+Guide: kgauge help scenario | targets | kubernetes | marks | exit-codes";
 
 pub(crate) const AGENT: &str = "\
 Examples:
@@ -47,8 +48,37 @@ Examples:
       --topic t --num-records 1000000 --record-size 100 --throughput -1 \\
       --producer-props bootstrap.servers=b1:9092 acks=1'
 
-The new file has every common key, each with a comment. A translated file names the flag of each value, and lists what \
-has no place in a scenario. Passwords and other connection settings are not copied.";
+The new file has every common key, each with a comment. A translated file names the flag of each value, and lists flags \
+that have no counterpart in a scenario. Passwords and other connection settings are not copied.";
+
+/// `--json` of `kgauge run`, which may have several targets.
+pub(crate) const JSON_OF_RUN: &str =
+    "Print summary.json (comparison.json for several targets) instead of the table";
+
+/// `--goal` and `--duration` of a search, which does not judge a whole repeat.
+pub(crate) const GOAL_OF_SEARCH: &str =
+    "Goal that the rate must keep, such as `p99 <= 20 ms`; may be repeated";
+pub(crate) const DURATION_OF_SEARCH: &str =
+    "How long the load at a bound is measured [default: 60 s]";
+
+/// A comparison has other details than a run.
+pub(crate) const VERBOSE_OF_COMPARE: &str = "Also print all other figures, a sentence per figure, \
+                                             reasons why figures are not comparable, and the method";
+pub(crate) const QUIET_OF_COMPARE: &str = "Print only the summary and the table";
+
+pub(crate) const STUDIES: &str = "\
+Examples:
+  kgauge studies
+  kgauge run linkedin-2014 --quick               # run one of them
+  kgauge check linkedin-2014                     # its trials, without load";
+
+pub(crate) const SCHEMA: &str = "\
+Examples:
+  kgauge schema > kgauge.schema.json             # for an editor
+  kgauge schema summary                          # fields of summary.json
+
+A first line `# yaml-language-server: $schema=kgauge.schema.json` in a scenario makes editors that use the YAML language \
+server complete and check its keys.";
 
 pub(crate) const CHECK: &str = "\
 Examples:
@@ -59,6 +89,20 @@ Examples:
 
 Shows trials, repeats, time and bytes written. kgauge starts and contacts no cluster. The exit status is 2 if a file has \
 a mistake, with the same messages as `kgauge run`.";
+
+pub(crate) const SIZE: &str = "\
+Examples:
+  kgauge size --measure --target kafka:4.3.1,brokers=3 --rate 50MB/s \\
+      --record 1kB --peak 3x --fan-out 3
+  kgauge size --from kgauge-runs/RUN --rate 50MB/s --record 1kB --peak 3x
+  kgauge size --from RUN1 RUN2 --rate 20MB/s --record 400kB --fan-out 2 \\
+      --retention 3d --lose 1 --prices machines.csv --page size.html
+
+Fits the CPU time of requests, batches and bytes to the trials of the runs, and counts the machines that hold the peak \
+when the given number of brokers is down. The runs must vary batch and record sizes, be of one release and one kind of \
+machine, and have replicas and consumers if those are needed; otherwise kgauge lists the missing trials. The first line \
+of a table of machine types is: name,vcpus,memory_gib,network_gbit_per_s,disk_mb_per_s,price_per_hour,\
+disk_price_per_gb_month";
 
 pub(crate) const RUNS: &str = "\
 Examples:
@@ -115,7 +159,7 @@ Examples:
   kgauge capacity --resume kgauge-runs/RUN       # continue a search
 
 Goals: p50 to p99.99, mean and max (response of producers, end to end of echo flows), FLOW.FIGURE as in `kgauge run`, \
-`failed <= N`, `skipped <= N`, `consumers keep up`, `followers keep up`. Several --goal must all be kept.
+`failed <= N`, `skipped <= N`, `consumers keep up`, `followers keep up`. If there are several, a rate must keep all.
 
 Ctrl-C prints the bounds so far. The exit status is 1 if no rate keeps the goals, and 2 if no bound was found.";
 
@@ -127,14 +171,32 @@ Examples:
   kgauge ab before.yaml after.yaml --metric target-cpu --width '2 %'
   kgauge ab --target kafka:4.2.0 --target kafka:4.3.1 --budget '1 h'
   kgauge ab latency --target x:9092 --target y:9092 --duet
-  kgauge ab --aa --target b1:9092                # what can be seen here?
+  kgauge ab --aa --target b1:9092                # what can a test detect here?
   kgauge ab --resume kgauge-runs/RUN             # more pairs
 
 Each pair is one repeat of both sides, in random order. The test ends as soon as the sides differ, as soon as they \
-differ by less than the width, or when the budget is spent. It may be watched and stopped at any time without raising \
-the rate of false answers, which is at most 5 %.
+differ by less than the width, or when the budget is spent. You may watch and stop it at any time without raising the \
+rate of false answers, which is at most 5 %.
 
 Ctrl-C prints what is known so far. The exit status is 0 if the answer is clear, whichever it is, and 2 if it is not.";
+
+pub(crate) const TUNE: &str = "\
+Examples:
+  kgauge tune --target kafka:4.3.1 --budget '30 min'
+  kgauge tune latency --rate 20k/s --goal latency --try client
+  kgauge tune my-scenario.yaml --goal cost --keep 'writers.latency.p99 <= 20 ms'
+  kgauge tune --target kafka:2.8.2 --candidate topic.partitions=8 \\
+      --candidate broker.num.network.threads=4
+  kgauge tune --preset latency --goal latency latency
+  kgauge tune --preset durability --durability-may-change --target kafka:4.3.1,brokers=3
+
+kgauge measures the settings in force and their bottleneck, screens settings that act on it, and lets the best ones race. \
+Then it measures the winner again beside the settings in force. Only this proof makes a recommendation. Settings that \
+decide what an ack means stay as they are without --durability-may-change, and broker settings of existing clusters too.
+
+The exit status is 0 if the answer is clear, also if nothing helps. It is 1 if the settings in force miss a condition, \
+and 2 if there is no clear answer or the settings in force cannot be judged.";
+
 pub(crate) const CHECKUP: &str = "\
 Examples:
   kgauge checkup --target b1:9092 --dry-run      # facts and limits, no load
@@ -145,8 +207,8 @@ Examples:
       --metrics http://b1:9404/metrics,http://b2:9404/metrics
   kgauge checkup --target kafka:4.3.1,brokers=3
 
-Before any load, kgauge shows the topics, bytes and seconds of the checkup, and asks. It respects quotas and deletes \
-its topics, also after Ctrl-C. On an existing cluster it ends the load if partitions fall out of sync or a disk is more \
+Before any load, kgauge shows the topics, bytes and time that the checkup needs, and asks for confirmation. It \
+respects quotas and deletes its topics, even after Ctrl-C. On an existing cluster it ends the load if partitions fall out of sync or a disk is more \
 than 85 % full. With --metrics, also if request handlers are less than 10 % idle. A cluster that is not healthy gets \
 no load.
 
@@ -198,7 +260,7 @@ Examples:
   kgauge truth --again DIR --doubt recorder      # deliberate error: must fail
 
 Checks: stall, stalls, capacity, delay, counts, little, recorder, slices, kafka-tool. Each runs a scenario with faults \
-on the embedded cluster; arithmetic gives the expected figures. docs/guide/truth.md explains how.
+on the embedded cluster; arithmetic gives the expected figures.
 
 The exit status is 0 if every figure is as expected and 1 if one is wrong. It is 2 if none is wrong but some are \
 inconclusive because other programs used the machine.";

@@ -1,4 +1,4 @@
-//! What the user's environment says about this machine: folders, Java, this program.
+//! Facts about this machine from the user's environment: folders, Java, this program.
 
 use std::path::PathBuf;
 

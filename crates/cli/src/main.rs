@@ -30,11 +30,14 @@ mod progress;
 mod report;
 mod run;
 mod runs;
+mod size;
+mod size_args;
 mod studies;
 mod style;
 mod tools;
 mod topics;
 mod truth;
+mod tune;
 mod value_parsers;
 
 use std::process::ExitCode;
@@ -78,7 +81,9 @@ fn command(command: &Command) -> anyhow::Result<ExitStatus> {
         Command::Runs(arguments) => runs::runs(arguments),
         Command::Ab(arguments) => ab::ab(arguments),
         Command::Capacity(arguments) => capacity::capacity(arguments),
+        Command::Tune(arguments) => tune::tune(arguments),
         Command::Checkup(arguments) => checkup::checkup(arguments),
+        Command::Size(arguments) => size::size(arguments),
         Command::Studies(studies) => studies::list(studies),
         Command::Cluster(cluster) => cluster::cluster(cluster),
         Command::Compare(arguments) => compare::folders(arguments),

@@ -1,4 +1,4 @@
-//! A panic is a defect of kgauge. The user gets one plain message and a status of its own, and never a
+//! A panic is a defect of kgauge. The user gets one plain message and a separate status, and never a
 //! result: guards still delete topics, end processes and close the run folder while the stack unwinds.
 
 use std::any::Any;

@@ -99,7 +99,7 @@ impl TerminalObserver {
         // Each takes its line with it.
         (self.waiting, self.line) = (None, None);
         let mut line = ProgressLine::start(run.planned.usual);
-        line.is_paired = run.plan.ab.is_some();
+        line.is_paired = run.plan.ab.is_some() || run.plan.tune.is_some();
         self.line = Some(line);
         remark(&run.to_string());
         for fault in run.faults() {
@@ -144,6 +144,8 @@ impl TerminalObserver {
                 }
             }
             RunEvent::PairMeasured(test) => remark(&text::ab::measured(test)),
+            RunEvent::TunePhaseBegins(record) => remark(&text::tune::phase_begins(record)),
+            RunEvent::TuneMeasured(record) => remark(&text::tune::measured(record)),
             RunEvent::LoadJudged(judgement) => {
                 let bounds = CapacityBounds::from(judgement.strict);
                 let judged = text::capacity::judged(judgement.load, bounds);
@@ -187,7 +189,7 @@ fn takes_long(activity: &Activity) -> bool {
         Activity::ChangingCluster
             | Activity::WarmingBegins
             | Activity::AwaitingReplicator
-            | Activity::Recovering
+            | Activity::Recovering { .. }
     )
 }
 
@@ -251,11 +253,7 @@ impl ProgressLine {
     }
 
     fn draw(&self, doing: &str) {
-        let left = self.planned.saturating_sub(self.started.elapsed());
-        let left = match left.is_zero() {
-            true => "nearly done".to_owned(),
-            false => format!("~{}", seconds(left)),
-        };
+        let left = time_left(self.planned, self.started.elapsed());
         let line = self.step.line(doing, &left, columns());
         self.status.0.set_message(line);
     }
@@ -268,6 +266,14 @@ impl ProgressLine {
         let (name, rates) = (name.join(" "), self.hold.words()?);
         // The load of a search is shown with its verdict.
         (!step.repeat.is_empty()).then(|| format!("{name}, {}: {rates}", step.repeat))
+    }
+}
+
+/// `~2 min 10 s`, and when a run takes longer than planned, by how much.
+fn time_left(planned: Duration, elapsed: Duration) -> String {
+    match planned.checked_sub(elapsed) {
+        Some(left) => format!("~{}", seconds(left)),
+        None => format!("{} over the estimate", seconds(elapsed - planned)),
     }
 }
 
@@ -310,7 +316,8 @@ impl HoldRates {
         }
     }
 
-    /// `20,010 records/s, p99 of each second 2.10 ms to 12.4 ms`; `None` before the hold.
+    /// `~20,010 records/s, p99 of each second 2.10 ms to 12.4 ms`; `None` before the hold. It is near the report's
+    /// figure, not equal to it: the load reports ten times per second, wherever the hold begins and ends.
     fn words(&self) -> Option<String> {
         let (from_ns, from) = self.first.as_ref()?;
         let (to_ns, to) = self.last.as_ref()?;
@@ -320,11 +327,11 @@ impl HoldRates {
             figure(records * 1e9 / ns as f64)
         });
         let rates: Vec<String> = match self.flows.as_slice() {
-            [_] => rates.map(|rate| format!("{rate} records/s")).collect(),
+            [_] => rates.map(|rate| format!("~{rate} records/s")).collect(),
             flows => {
                 let named = flows.iter().zip(rates);
                 named
-                    .map(|(flow, rate)| format!("{flow} {rate}/s"))
+                    .map(|(flow, rate)| format!("{flow} ~{rate}/s"))
                     .collect()
             }
         };
@@ -515,6 +522,15 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_takes_longer_than_planned_shows_by_how_much() {
+        let left = |elapsed_s| time_left(Duration::from_secs(60), Duration::from_secs(elapsed_s));
+        assert_eq!(left(20), "~40 s");
+        assert_eq!(left(60), "~0 s");
+        assert_eq!(left(61), "1 s over the estimate");
+        assert_eq!(left(150), "1 min 30 s over the estimate");
+    }
+
+    #[test]
     fn a_repeat_is_summed_up_in_a_line() {
         let mut hold = HoldRates {
             flows: vec!["writers".to_owned()],
@@ -522,12 +538,12 @@ mod tests {
             last: Some((3_000_000_000, vec![41_020])),
             p99_ns: None,
         };
-        assert_eq!(hold.words().as_deref(), Some("20,010 records/s"));
+        assert_eq!(hold.words().as_deref(), Some("~20,010 records/s"));
         hold.flows.push("readers".to_owned());
         hold.first = Some((1_000_000_000, vec![1_000, 0]));
         hold.last = Some((3_000_000_000, vec![41_020, 20]));
         hold.p99_ns = Some((2_100_000, 12_400_000));
-        let words = "writers 20,010/s, readers 10.00/s, p99 of each second 2.10 ms to 12.4 ms";
+        let words = "writers ~20,010/s, readers ~10.00/s, p99 of each second 2.10 ms to 12.4 ms";
         assert_eq!(hold.words().as_deref(), Some(words));
         assert_eq!(HoldRates::default().words(), None);
     }

@@ -1,4 +1,4 @@
-//! How results look on this standard output, and how much of them is wanted.
+//! The style of results on this standard output, and their detail.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use clap::{Args, ColorChoice};
 use kgauge_report::{TerminalDetail, TerminalStyle};
 
-/// What `--color` says; nothing is known before arguments are read.
+/// The value of `--color`, once arguments are read.
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 
-/// Keeps what `--color` says.
+/// Stores the value of `--color`.
 pub(crate) fn set_color(choice: ColorChoice) {
     let _ = COLOR.set(choice);
 }
@@ -22,7 +22,8 @@ pub(crate) struct DetailArgs {
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
-    /// Print only the result: answers and table, without progress, caveats and paths
+    /// Print only the result: answers, table and important warnings, without progress, other caveats and
+    /// paths
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

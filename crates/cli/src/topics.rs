@@ -10,7 +10,7 @@ use crate::print;
 use crate::style::terminal_style;
 
 /// The pages: a name, the text, and the heading of the section that is shown; empty for the whole page.
-const TOPICS: [(&str, &str, &str); 4] = [
+const TOPICS: [(&str, &str, &str); 5] = [
     (
         "scenario",
         include_str!("../../../docs/guide/scenario.md"),
@@ -24,6 +24,11 @@ const TOPICS: [(&str, &str, &str); 4] = [
     (
         "targets",
         include_str!("../../../docs/guide/targets.md"),
+        "",
+    ),
+    (
+        "kubernetes",
+        include_str!("../../../docs/guide/kubernetes.md"),
         "",
     ),
     (

@@ -1,11 +1,11 @@
-//! Where a run is served: an address as users write it.
+//! Parses the address at which a run is served.
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 
-/// A socket that listens.
+/// A listening socket.
 pub(crate) struct Listener {
     pub(crate) socket: TcpListener,
-    /// The address that it got.
+    /// Its address, with the real port.
     pub(crate) address: SocketAddr,
 }
 

@@ -13,7 +13,7 @@ use kgauge_results::run::RepeatKey;
 use crate::frame::of_trial;
 use crate::state::LiveRunState;
 
-/// What was read so far.
+/// The figures read so far.
 pub(crate) struct EndedRepeats {
     run_state: Arc<LiveRunState>,
     known: Mutex<EndedTotals>,
@@ -44,7 +44,7 @@ impl EndedRepeats {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a run, if anything. Starts to read what is missing.
+    /// The figures of a run that have been read. Starts a thread for those that are missing.
     pub(crate) fn summary(
         self: &Arc<Self>,
         frame: &Arc<RunRead>,
@@ -96,7 +96,7 @@ impl Drop for ReaderThread {
 }
 
 impl EndedTotals {
-    /// Forgets what is known when another run begins.
+    /// Clears the figures when another run starts.
     fn take_up(&mut self, dir: &Path) {
         if self.dir != dir {
             self.dir = dir.to_owned();

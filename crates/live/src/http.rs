@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a page and a scraper need: one GET or HEAD a connection, bounded in bytes and in time.
+//! The part of HTTP/1.1 that a page and a scraper need: one GET or HEAD per connection, bounded in bytes and time.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
@@ -9,7 +9,7 @@ use crate::state::ReportDelivery;
 
 /// A request's head at most.
 const HEAD_BYTES_MAX: usize = 8 << 10;
-/// How long a client may take to say what it wants.
+/// How long a client may take to send its request.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long it may take to read the response.
 const RESPONSE_TIME_MAX: Duration = Duration::from_secs(15);
@@ -159,7 +159,7 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     at.map(|at| at + 4)
 }
 
-/// Reads a head, or says what is wrong with it.
+/// Parses a request head.
 fn parse(bytes: &[u8]) -> Result<HttpRequest, HttpResponse> {
     let bad = |words: &str| HttpResponse::words("400 Bad Request", words);
     let text = std::str::from_utf8(bytes).map_err(|_| bad("this is not HTTP"))?;
@@ -214,7 +214,7 @@ fn parse(bytes: &[u8]) -> Result<HttpRequest, HttpResponse> {
     Ok(request)
 }
 
-/// Whether a request names this machine's loopback, where it has to.
+/// Whether a request names this machine's loopback, if that is required.
 fn is_here(request: &HttpRequest, names_loopback: bool) -> bool {
     if !names_loopback {
         return true;

@@ -1,7 +1,7 @@
 //! The live page: a run in progress, in a browser and for Prometheus.
 //!
-//! Goals: the run writes into [`LiveRunState`] and waits for nobody; a server reads from it, and renders pages only
-//! when a viewer asks. Figures and bottleneck come from the same rules as those of the report.
+//! Goals: the run writes into [`LiveRunState`] without waiting for viewers; a server reads from it, and renders pages
+//! only when a viewer asks. Figures and bottleneck come from the same rules as those of the report.
 //!
 //! Non-goals: this crate does not print, and does not decide when a run ends. The page's markup is made by `report`.
 //!
@@ -34,10 +34,10 @@ const FETCH_MAX: Duration = Duration::from_secs(7);
 /// How long it waits for a report that is on its way to a viewer, also when the user wants to stop.
 const SEND_MAX: Duration = Duration::from_secs(15);
 const SEND_MAX_STOPPING: Duration = Duration::from_secs(2);
-/// A viewer that asked within this time is still there: hidden pages ask every five seconds.
+/// A viewer that polled within this time is still open: hidden pages poll every five seconds.
 const VIEWER: Duration = Duration::from_secs(6);
 
-/// Why nothing can be served.
+/// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// The address cannot be used.
@@ -48,12 +48,12 @@ pub enum LiveError {
     Thread(#[from] std::io::Error),
 }
 
-/// Serves what a run shows.
+/// Serves a run in progress.
 #[derive(Clone)]
 pub struct LiveServer {
-    /// What the run writes into.
+    /// The state that the run updates.
     pub state: Arc<LiveRunState>,
-    /// The address that it got.
+    /// Its address, with the real port.
     pub address: SocketAddr,
 }
 

@@ -37,7 +37,11 @@ impl Observer for LiveObserver {
     fn observe(&mut self, event: &RunEvent<'_>) {
         let state = &self.state;
         match event {
-            RunEvent::Remark(_) | RunEvent::LoadJudged(_) | RunEvent::PairMeasured(_) => {}
+            RunEvent::Remark(_)
+            | RunEvent::LoadJudged(_)
+            | RunEvent::PairMeasured(_)
+            | RunEvent::TunePhaseBegins(_)
+            | RunEvent::TuneMeasured(_) => {}
             RunEvent::Announced(run) => {
                 state.run_begins(run.dir, run.steps.len());
                 self.planned = Some((Instant::now(), run.planned.usual));

@@ -18,7 +18,7 @@ pub(crate) struct Pages {
     policy: String,
 }
 
-/// Reports bring their policy with them; this is what a page cannot say of itself.
+/// Reports contain their policy; this is the part that only a header can set.
 const REPORT_POLICY: &str = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 const OK: &str = "200 OK";
 
@@ -110,7 +110,7 @@ fn html(body: Arc<str>, policy: &str) -> HttpResponse {
     }
 }
 
-/// Where the run is, for programs: names as in the page.
+/// The progress of the run, for programs, with the page's names.
 fn now(now: &LiveNow) -> serde_json::Value {
     let flows = now.flows.iter().map(|flow| {
         json!({

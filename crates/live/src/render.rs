@@ -27,7 +27,7 @@ pub(crate) struct Renderer {
     drawn: Mutex<Option<Drawn>>,
 }
 
-/// What was rendered last.
+/// The last rendered texts.
 struct Drawn {
     at: Instant,
     version: u64,
@@ -36,7 +36,7 @@ struct Drawn {
     part: SafeMarkup,
 }
 
-/// What is copied out of the state of the run.
+/// The copied part of the run's state.
 struct RunSnapshot {
     version: u64,
     now: LiveNow,
@@ -136,7 +136,7 @@ impl Renderer {
         })
     }
 
-    /// Where the run is, for programs.
+    /// The progress of the run, for programs.
     pub(crate) fn now(&self) -> LiveNow {
         self.run_state.read(|state, _| self.run_state.now(state))
     }

@@ -1,4 +1,4 @@
-//! The threads that serve: one that accepts, one for each connection, few at a time.
+//! The server's threads: one that accepts, and one per connection, with a limit.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::state::LiveRunState;
 /// Connections at a time. A browser has up to six, a scraper one.
 const CONNECTIONS_MAX: usize = 48;
 
-/// Starts to serve; it ends with the process.
+/// Starts the server, which ends with the process.
 pub(crate) fn start(listener: Listener, run_state: Arc<LiveRunState>) -> std::io::Result<()> {
     let names_loopback = listener.address.ip().is_loopback();
     let pages = Arc::new(Pages::new(run_state));

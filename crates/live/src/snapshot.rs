@@ -1,4 +1,4 @@
-//! What flows do now: rates over the last second, times of the last whole one.
+//! Current figures of flows: rates over the last second, latencies of the last complete one.
 
 use std::collections::VecDeque;
 
@@ -17,16 +17,16 @@ const WINDOW_NS: u64 = 1_000_000_000;
 pub struct ProgressSnapshot {
     /// 99th percentile of the last whole second of the slowest flow that sends, and whether that is a closed loop.
     pub p99: Option<(u64, bool)>,
-    /// What seems to be the limit.
+    /// The current bottleneck, if it is clear.
     pub suspicion: Option<&'static str>,
 }
 
 /// The progress of the current repeat.
 #[derive(Default)]
 pub(crate) struct RepeatProgress {
-    /// The last second of which all is known.
+    /// The last second that all threads have reported.
     pub(crate) whole: Option<u32>,
-    /// Up to when all threads had shipped at the snapshot before: that has arrived since.
+    /// The time up to which all threads had reported at the previous snapshot; those slices have arrived since.
     shipped_ns: u64,
     pub(crate) stage: Option<LiveStage>,
     pub(crate) flows: Vec<LiveFlowView>,

@@ -1,4 +1,4 @@
-//! What is known of the runs of this process. The run writes, the server reads; both hold the lock only for moments.
+//! The state of the runs of this process. The run writes and the server reads; both hold the lock only briefly.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use kgauge_scenario::Trial;
 use crate::frame::of_trial;
 use crate::snapshot::{ProgressSnapshot, RepeatProgress};
 
-/// Troubles that are shown: the last ones.
+/// The number of recent problems that are shown.
 const TROUBLES_MAX: usize = 5;
-/// Within this time after the end, every visible page has asked again.
+/// Every visible page polls again within this time after the end.
 const LAST_POLL_MAX: Duration = Duration::from_secs(2);
 /// Processes are sampled once a second. One without a sample for this long has ended and holds no memory.
 const UNSEEN_MAX: Duration = Duration::from_secs(10);
@@ -52,9 +52,9 @@ pub(crate) struct LiveState {
     asked: Option<Instant>,
     /// Reports that are on their way to a browser.
     sending: usize,
-    /// Whether any viewer knows that all is over.
+    /// Whether any viewer has received the end of the run.
     is_end_known: bool,
-    /// Viewers that know it and do not have the report.
+    /// Viewers that received the end, but not the report.
     owed: usize,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct LiveProcess {
 }
 
 impl LiveProcess {
-    /// What it holds; `None` of one that has ended.
+    /// Resident memory; `None` if the process has ended.
     pub(crate) fn resident_bytes(&self, now: Instant) -> Option<u64> {
         let (seen, bytes) = self.resident?;
         (now.saturating_duration_since(seen) < UNSEEN_MAX).then_some(bytes)
@@ -130,7 +130,7 @@ impl LiveRunState {
         read(&state, version)
     }
 
-    /// Where the run is, for people.
+    /// The progress of the run, for people.
     pub(crate) fn now(&self, state: &LiveState) -> LiveNow {
         let mut now = state.now.clone();
         if now.phase != LivePhase::Over && self.stopping.is_wanted() {
@@ -209,7 +209,7 @@ impl LiveRunState {
         state.changes += 1;
     }
 
-    /// What the run does, and its estimated remaining time.
+    /// The run's activity, and its estimated remaining time.
     pub(crate) fn doing(&self, words: &str, left: Duration) {
         let mut state = self.state();
         state.now.left_s = Some(left.as_secs());
@@ -229,7 +229,7 @@ impl LiveRunState {
         state.changes += 1;
     }
 
-    /// A slice of it is on its way to disk.
+    /// A slice of it is being written to disk.
     pub(crate) fn take(&self, key: RepeatKey, slice: &Slice) {
         let mut state = self.state();
         if let Some(live) = state.live.as_mut().filter(|live| live.key == key) {
@@ -237,14 +237,14 @@ impl LiveRunState {
         }
     }
 
-    /// Something happened, and is on its way to disk.
+    /// An event happened, and is being written to disk.
     pub(crate) fn happened(&self, event: &Event) {
         if let Some(live) = &mut self.state().live {
             live.happened(event);
         }
     }
 
-    /// A sample of the machine, a process, a client or a broker is on its way to disk.
+    /// A sample of the machine, a process, a client or a broker is being written to disk.
     pub(crate) fn see(&self, evidence: &Evidence) {
         let mut state = self.state();
         state.note_process(evidence);
@@ -332,7 +332,7 @@ impl LiveRunState {
         state.changes += 1;
     }
 
-    /// All is done.
+    /// Everything has ended.
     pub(crate) fn over(&self) {
         let mut state = self.state();
         state.now.phase = LivePhase::Over;
@@ -344,7 +344,7 @@ impl LiveRunState {
         self.state().changes += 1;
     }
 
-    /// A viewer has asked for the page.
+    /// A viewer has requested the page.
     pub(crate) fn count_request(&self) {
         self.state().asked = Some(Instant::now());
     }

@@ -71,6 +71,7 @@ fn run(client: &ClientConfig, topic: &str, flow: FlowPlan) -> Result<(u64, Durat
     let interrupt = Interrupt::new();
     let setup = LoadSetup {
         copy: None,
+        verify: None,
         drivers: &[],
         share: &share,
         topic,

@@ -46,6 +46,7 @@ fn main() -> Result<(), Failure> {
     };
     let load = PreparedLoad::prepare(&LoadSetup {
         copy: None,
+        verify: None,
         drivers: &[],
         share: &share,
         topic: &topic,

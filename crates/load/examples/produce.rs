@@ -54,6 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let interrupt = Interrupt::new();
     let setup = LoadSetup {
         copy: None,
+        verify: None,
         drivers: &[],
         share: &share,
         topic: &topic,

@@ -21,6 +21,9 @@ const MARK_BYTES: usize = 16;
 /// Bytes before it in a copy: the record's number.
 const NUMBER_BYTES: usize = 8;
 
+/// Bytes at the end of a value of an echo flow that do not follow from the record's number.
+pub(crate) const ECHO_BYTES_MAX: usize = MARK_BYTES + NUMBER_BYTES;
+
 /// The tracker of a flow.
 #[derive(Debug)]
 pub(crate) struct EchoTracker {

@@ -1,11 +1,13 @@
 //! What a load is made from, and why it may not begin.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use kgauge_client::admin::{OffsetsError, ProducerIdError};
 use kgauge_client::{ClientConfig, ClusterError, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{Driver, Share};
+use kgauge_verify::StampKey;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::CompressError;
 
@@ -37,6 +39,31 @@ pub struct LoadSetup<'a> {
     pub interrupt: &'a Interrupt,
     /// The copy of the topic on another cluster, which echo flows read.
     pub copy: Option<CopySetup<'a>>,
+    /// Where producers write the ledgers of their records, if these are verified.
+    pub verify: Option<&'a VerifySetup>,
+}
+
+/// How the records of a load are verified.
+#[derive(Debug, Clone)]
+pub struct VerifySetup {
+    /// The key of the repeat.
+    pub key: StampKey,
+    /// An existing folder for a ledger per producer.
+    pub folder: PathBuf,
+}
+
+impl VerifySetup {
+    /// The ledger of a producer.
+    pub fn ledger(&self, flow: usize, member: u32) -> PathBuf {
+        self.folder
+            .join(format!("flow{flow}-producer{member}.ledger"))
+    }
+
+    /// The log of a consumer's unexpected polls.
+    pub fn polls(&self, flow: usize, member: u32) -> PathBuf {
+        self.folder
+            .join(format!("flow{flow}-consumer{member}.polls"))
+    }
 }
 
 /// A copy of a topic that a replicator makes on another cluster.
@@ -137,6 +164,14 @@ pub enum PrepareError {
         flow: String,
         /// What is wrong.
         error: DriverError,
+    },
+    /// The ledger of verified records cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Ledger {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        error: std::io::Error,
     },
     /// The operating system refuses sockets or threads.
     #[error("cannot set up the load: {0}")]

@@ -71,6 +71,7 @@ pub fn preload(
     let discard = || SliceSink::memory().0;
     let setup = LoadSetup {
         copy: None,
+        verify: None,
         drivers: &[],
         share: &share,
         topic,

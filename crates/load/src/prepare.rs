@@ -2,6 +2,7 @@
 //! a message, and none of it takes measured time.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +12,15 @@ use kgauge_results::SliceSink;
 use kgauge_scenario::{
     ConsumeEnd, ConsumeFlow, FlowPlan, Partitioner, ProduceFlow, ProducerSettings, Share, Stripe,
 };
+use kgauge_verify::producer_number;
 use kgauge_wire::api::ApiKey;
 use mio::Token;
 
 use crate::begin::{gathered, started, starts, wait_for};
 use crate::broker_link::BrokerLink;
-use crate::consume::{Consumer, ConsumerSetup, MemberThread, Position, response_bytes_max};
+use crate::consume::{
+    Consumer, ConsumerSetup, MemberThread, PollLog, Position, response_bytes_max,
+};
 use crate::control::ControlSetup;
 use crate::driver::DrivenProducer;
 use crate::echo::EchoTracker;
@@ -26,8 +30,8 @@ use crate::load_setup::{LoadSetup, PrepareError};
 use crate::parts::{Work, parts_of};
 use crate::payload::Payload;
 use crate::produce::{
-    Producer, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction, TransactionSetup,
-    TransactionThread,
+    Producer, ProducerProof, ProducerSetup, RESPONSE_BYTES_MAX, RecordsFormat, Transaction,
+    TransactionSetup, TransactionThread,
 };
 use crate::topic_lookup::LoadTopics;
 use crate::worker::{Client, TICK_NS, WorkerMember};
@@ -99,6 +103,7 @@ impl PreparedLoad {
                     let side = lookup.side;
                     let mut builder = ClientSetup {
                         setup,
+                        flow,
                         lookup,
                         echo: part.echo.as_ref(),
                         client: workers[worker].len(),
@@ -172,6 +177,7 @@ fn sinks_of(
 /// The context in which one client is set up.
 struct ClientSetup<'a> {
     setup: &'a LoadSetup<'a>,
+    flow: usize,
     lookup: &'a mut LoadTopics,
     echo: Option<&'a Arc<EchoTracker>>,
     client: usize,
@@ -218,6 +224,7 @@ impl ClientSetup<'_> {
             identity,
             stages: *stages,
             echo: self.echo.cloned(),
+            proof: self.proof(member, partitions.len())?,
             transaction,
         });
         let producer = producer.map_err(|error| PrepareError::Compression {
@@ -225,6 +232,42 @@ impl ClientSetup<'_> {
             error,
         })?;
         Ok(Client::Produce(Box::new(producer)))
+    }
+
+    /// The log of a consumer's unexpected polls, if they are verified. Members of groups may skip and go back at
+    /// rebalances; other topics are not verified.
+    fn polls(&self, flow: &ConsumeFlow, member: Stripe) -> Result<Option<PollLog>, PrepareError> {
+        let Some(verify) = self.setup.verify else {
+            return Ok(None);
+        };
+        let reads_copy = self.lookup.side == ClientSide::Copy;
+        if flow.group.is_some() || reads_copy || !self.setup.also.is_empty() {
+            return Ok(None);
+        }
+        let path = verify.polls(self.flow, member.index);
+        match File::create(&path) {
+            Ok(file) => Ok(Some(PollLog::new(file, member.index))),
+            Err(error) => Err(PrepareError::Ledger { path, error }),
+        }
+    }
+
+    /// The ledger of a producer, if its records are verified.
+    fn proof(
+        &self,
+        member: Stripe,
+        partitions: usize,
+    ) -> Result<Option<ProducerProof>, PrepareError> {
+        let Some(verify) = self.setup.verify else {
+            return Ok(None);
+        };
+        let path = verify.ledger(self.flow, member.index);
+        let number = producer_number(self.flow, member.index);
+        match File::create(&path) {
+            Ok(file) => Ok(Some(ProducerProof::new(
+                verify.key, number, file, partitions,
+            ))),
+            Err(error) => Err(PrepareError::Ledger { path, error }),
+        }
     }
 
     /// A producer's transactions and their id, if it has any.
@@ -342,6 +385,7 @@ impl ClientSetup<'_> {
             leaders: self.lookup.leaders.clone(),
             subscription,
             echo: self.echo.cloned(),
+            polls: self.polls(flow, member)?,
         }))))
     }
 

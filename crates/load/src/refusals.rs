@@ -137,7 +137,7 @@ fn of_group(flow: &ConsumeFlow, kind: TargetKind, versions: &ApiVersions) -> Opt
     }
     // The embedded cluster announces the API in order to refuse it with a message.
     let has_protocol =
-        kind != TargetKind::Embedded && versions.range(ApiKey::ConsumerGroupHeartbeat).is_some();
+        kind.is_apache_kafka() && versions.range(ApiKey::ConsumerGroupHeartbeat).is_some();
     if group.protocol == GroupProtocol::Consumer && !has_protocol {
         return Some(format!(
             "group.protocol consumer needs Kafka 4.0 or newer (KIP-848), and the embedded cluster \

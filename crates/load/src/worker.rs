@@ -548,8 +548,12 @@ impl Worker {
         for client in 0..self.setup.members.len() {
             // Nothing here fails.
             let _ = self.with(client, |member, recorder, around| {
-                if let Client::Produce(producer) = &mut member.client {
-                    producer.settle_transaction(recorder, around);
+                match &mut member.client {
+                    Client::Produce(producer) => {
+                        producer.settle_transaction(recorder, around);
+                        producer.close_proof(around);
+                    }
+                    Client::Consume(consumer) => consumer.close_polls(around),
                 }
                 Ok(())
             });

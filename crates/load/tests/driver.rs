@@ -140,6 +140,7 @@ impl Bench {
         };
         let load = PreparedLoad::prepare(&LoadSetup {
             copy: None,
+            verify: None,
             share: &share,
             topic: TOPIC,
             also: &[],

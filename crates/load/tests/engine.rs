@@ -99,6 +99,7 @@ impl Bench {
         };
         let setup = LoadSetup {
             copy: None,
+            verify: None,
             drivers: &[],
             share: &share,
             topic: &self.topic,

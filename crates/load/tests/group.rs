@@ -93,6 +93,7 @@ impl GroupFixture {
         let share = Share::of_trial(trial(flow), 7);
         let setup = LoadSetup {
             copy: None,
+            verify: None,
             drivers: &[],
             share: &share,
             topic: &self.name,

@@ -147,6 +147,7 @@ fn run_flows(
     let share = Share::of_flows(flows, TopicPlan::of_partitions(1), stages, 7);
     let setup = LoadSetup {
         copy: None,
+        verify: None,
         drivers: &[],
         share: &share,
         topic: "spoilt",

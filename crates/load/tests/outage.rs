@@ -67,6 +67,7 @@ impl Bench {
         let share = share(flows, hold_s);
         let setup = LoadSetup {
             copy: None,
+            verify: None,
             drivers: &[],
             share: &share,
             topic: "outage",

@@ -2,10 +2,10 @@
 
 use crate::process::{ProcessError, ProcessSampler};
 
-/// Looks at a process with every progress report, and tells afterwards what it used between two moments.
+/// Samples a process with every progress report, and computes the CPU time between two moments.
 #[derive(Debug)]
 pub struct CpuTrack {
-    /// `None` where the system does not tell.
+    /// `None` if the system does not report it.
     sampler: Option<ProcessSampler>,
     /// (when, CPU time since the process began), both in ns.
     seen: Vec<(u64, u64)>,
@@ -21,7 +21,7 @@ impl CpuTrack {
         }
     }
 
-    /// Looks once.
+    /// Takes one sample.
     pub fn sample(&mut self, at_ns: u64) {
         let Some(sampler) = &self.sampler else { return };
         match (sampler.sample(), self.seen.last()) {
@@ -34,13 +34,13 @@ impl CpuTrack {
         }
     }
 
-    /// Notes what somebody else saw.
+    /// Adds a sample that was taken elsewhere.
     pub fn note(&mut self, at_ns: u64, cpu_ns: u64) {
         self.seen.push((at_ns, cpu_ns));
     }
 
-    /// CPU time used from one moment to another, between looks in proportion. Unknown if the looks leave out more
-    /// than a tenth of it.
+    /// CPU time from one moment to another, interpolated between samples. Unknown if the samples leave out more than a
+    /// tenth of it.
     pub fn between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
         let ((first_ns, _), (last_ns, _)) = (*self.seen.first()?, *self.seen.last()?);
         let seen_ns = end_ns.min(last_ns).saturating_sub(start_ns.max(first_ns));

@@ -32,6 +32,7 @@ mod view;
 use std::path::Path;
 
 use kgauge_analyze::compare::Gate;
+use kgauge_analyze::sizing::SizeAnswer;
 use kgauge_analyze::summary::RunHeadline;
 use kgauge_analyze::{Comparison, Summary};
 use kgauge_results::RunRead;
@@ -52,7 +53,7 @@ pub use terminal::{TerminalDetail, TerminalStyle};
 /// The report as text for a terminal, ending with a line break.
 ///
 /// One line of conditions, the answers, one table, and a line for each caveat; `style.detail` decides whether less or
-/// more. Fits `style.width` columns. Colours only when asked for, and they only repeat what the text says.
+/// more. Fits `style.width` columns. Colours only when asked for, and they only repeat the text.
 pub fn render_terminal(run: &RunRead, summary: &Summary, style: TerminalStyle) -> String {
     terminal::text(&view::fill::view(run, summary), style)
 }
@@ -106,6 +107,16 @@ pub fn render_comparison_markdown(comparison: &Comparison) -> String {
 /// A pure function of the runs' content, not of their paths.
 pub fn render_comparison_html(comparison: &Comparison) -> String {
     html::compare::page(&compare::view(comparison))
+}
+
+/// The size of a cluster as text for a terminal, ending with a line break.
+pub fn render_size_terminal(answer: &SizeAnswer, style: TerminalStyle) -> String {
+    terminal::size::text(answer, style)
+}
+
+/// The size of a cluster as one HTML page that needs no network and has no script.
+pub fn render_size_html(answer: &SizeAnswer) -> String {
+    html::size::page(answer)
 }
 
 /// The runs below a folder as text for a terminal, ending with a line break.

@@ -1,4 +1,4 @@
-//! The part of an A/B test that a run measures: the next repeat, and what the repeat that has run gave.
+//! The part of an A/B test that a run measures: chooses the next repeat, and takes the result of the last one.
 
 use kgauge_analyze::summary::{moved_leaders, repeat_figure};
 use kgauge_results::RunRead;

@@ -8,21 +8,21 @@ use crate::question::Question;
 /// The factor that names the sides: combinations that are listed by name.
 const SIDES: &str = "listed";
 
-/// An A/B test as the user wants it.
+/// An A/B test as the user requested it.
 #[derive(Debug, Clone)]
 pub struct AbRequest {
     /// What the sides are.
     pub kind: AbKind,
     /// Their names.
     pub names: [String; 2],
-    /// What else the user typed.
+    /// The user's other options.
     pub options: AbOptions,
 }
 
 /// The question of a run that measures both sides on one target.
 ///
 /// # Errors
-/// When a side has not exactly one trial, or the options do not fit.
+/// When a side does not have exactly one trial, or the options do not fit.
 pub fn two_sides(a: Question, b: &Question, request: &AbRequest) -> Result<Question, RunError> {
     let mut trials = [only_trial(&a, request)?, only_trial(b, request)?];
     let sides = [0, 1].map(|index| AbSidePlan {

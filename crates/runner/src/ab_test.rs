@@ -1,5 +1,5 @@
-//! An A/B test in progress: whose turn it is, and what the pairs so far say. Two runs share it if each side has its own
-//! target.
+//! An A/B test in progress: the next turn, and the result of the pairs so far. Two runs share it if each side has its
+//! own target.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ struct SharedTest {
     changed: Condvar,
 }
 
-/// What changes while the test goes on.
+/// The changing state of the test.
 struct TestState {
     record: AbRecord,
     block: Option<OpenBlock>,
@@ -53,7 +53,7 @@ struct OpenBlock {
     results: [Option<AbResult>; 2],
 }
 
-/// What a repeat of a side gave.
+/// The result of a repeat of one side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AbResult {
     /// The figure.
@@ -95,7 +95,7 @@ impl AbTest {
         }))
     }
 
-    /// What it has measured so far.
+    /// The blocks so far.
     pub fn record(&self) -> AbRecord {
         let state = self.lock();
         AbRecord {
@@ -104,7 +104,7 @@ impl AbTest {
         }
     }
 
-    /// What the pairs so far say.
+    /// The result of the pairs so far.
     pub fn summary(&self) -> AbSummary {
         ab_of_record(&self.0.plan, &self.record(), self.0.seed)
     }

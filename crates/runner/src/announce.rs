@@ -19,16 +19,16 @@ use crate::{warm_up, warming};
 const RECORDS_PER_S: f64 = 500e3;
 const BYTES_PER_S: f64 = 150e6;
 
-/// A cluster of Apache Kafka from nothing to served: two starts of Java, one after the other, and what each broker adds
+/// Time to start a cluster of Apache Kafka: two starts of Java, one after the other, and what each broker adds
 /// on two cores.
 const KAFKA_NS: u64 = 4_000_000_000;
 const KAFKA_BROKER_NS: u64 = 2_000_000_000;
 
-/// A replicator that has found its topic.
+/// Time until a replicator has found its topic.
 const MIRROR_NS: u64 = 10_000_000_000;
 
-/// What it takes to start clusters for those steps that want another than the one before them had, and to warm the
-/// brokers of each; the first cluster runs already.
+/// Time to start a cluster for each step that needs another one than the step before it, and to warm its brokers.
+/// The first cluster is already running.
 fn clusters_ns(plan: &Plan, steps: &[RepeatStep], warming_ns: u64) -> u64 {
     let needs = steps
         .iter()
@@ -82,7 +82,7 @@ fn test_time(test: &AbPlan, block: Duration) -> Duration {
     budget.map_or(time, |budget| time.min(budget))
 }
 
-/// What the stages take together; a flow that ends by count is taken to need its whole hold, if there is one.
+/// Duration of all stages. A flow that ends by count is assumed to need its whole hold, if there is one.
 fn steps_ns(plan: &Plan, steps: &[RepeatStep], warm_up_ns: fn(&Stages) -> u64) -> u64 {
     let of_step = |(index, step): (usize, &RepeatStep)| {
         let Some(trial) = plan.trials.get(step.trial as usize) else {
@@ -115,8 +115,8 @@ fn steps_ns(plan: &Plan, steps: &[RepeatStep], warm_up_ns: fn(&Stages) -> u64) -
     each.fold(0, u64::saturating_add)
 }
 
-/// What a repeat takes besides its stages: creating and deleting a topic, connecting, the last answers; and until
-/// replicas and disks have what was written at full speed.
+/// Time of a repeat outside of its stages: creating and deleting a topic, connecting, the last responses, and the wait
+/// for replicas and disks after full speed.
 fn around_ns(trial: &Trial) -> u64 {
     const EACH_NS: u64 = 300_000_000;
     const EACH_REPLICA_NS: u64 = 500_000_000;
@@ -127,11 +127,11 @@ fn around_ns(trial: &Trial) -> u64 {
     }
 }
 
-/// What a search takes behind its trial at full speed, in most cases.
+/// Usual time of a search after its trial at full speed.
 fn search_ns(search: &SearchPlan, warm_up_ns: u64) -> u64 {
     /// Loads that find and narrow the bounds, and those of the curve.
     const LOADS: u64 = 16;
-    /// Creating and deleting a topic, connecting, the last answers.
+    /// Creating and deleting a topic, connecting, the last responses.
     const BETWEEN_NS: u64 = 1_500_000_000;
     // Both bounds are measured and confirmed for the whole duration; most other loads take one window.
     let windows = LOADS + 3 * u64::from(search.windows);
@@ -141,7 +141,7 @@ fn search_ns(search: &SearchPlan, warm_up_ns: u64) -> u64 {
         .map_or(loads_ns, |budget_ns| budget_ns.min(loads_ns))
 }
 
-/// How long the flows of a trial take for their counts of records.
+/// How long the flows of a trial take to send their record counts.
 fn counted_ns(trial: &Trial) -> u64 {
     let writes = trial.flows.iter().filter_map(FlowPlan::produces);
     let seconds = writes.map(|flow| {
@@ -156,7 +156,7 @@ fn counted_ns(trial: &Trial) -> u64 {
 }
 
 impl Announcement<'_> {
-    /// What is done to the target, each once.
+    /// The faults, each listed once.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let runs = |trial: &&Trial| self.steps.iter().any(|step| step.trial == trial.index);
@@ -205,6 +205,16 @@ impl fmt::Display for Announcement<'_> {
         };
         if let Some(test) = &plan.ab {
             return self.fmt_test(f, &what, test);
+        }
+        if let Some(tune) = &plan.tune {
+            return write!(
+                f,
+                "{what}, search for better settings by {}, at most {}; seed {}; results in {}",
+                tune.metric,
+                seconds(self.planned.limit),
+                plan.seed,
+                self.dir.display()
+            );
         }
         if self.is_checkup {
             return write!(

@@ -9,7 +9,7 @@ use crate::embedded_nodes::EmbeddedNodes;
 use crate::ids::unix_ms;
 use crate::session::Session;
 
-/// Those who are asked; where nobody can be, that is written down.
+/// The sources that can be polled. If there are none, an event records why.
 pub(crate) fn sources(session: &Session<'_>, key: RepeatKey) -> Vec<Box<dyn BrokerSource>> {
     match open_sources(session) {
         Ok(sources) => sources,
@@ -51,7 +51,7 @@ fn open_sources(session: &Session<'_>) -> Result<Vec<Box<dyn BrokerSource>>, Str
     Ok(sources)
 }
 
-/// The first answer of an agent may take longer than a look may: it loads what it needs.
+/// The first response of an agent may take longer than later ones, because the agent loads its classes.
 fn warm(sources: &mut [Box<dyn BrokerSource>]) {
     std::thread::scope(|scope| {
         for source in sources {

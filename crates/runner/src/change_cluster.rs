@@ -1,4 +1,4 @@
-//! Between two trials: the cluster that runs is replaced if the next trial wants another, or if it is broken.
+//! Between two trials: the cluster that runs is replaced if the next trial needs another one, or if it is broken.
 
 use kgauge_results::run::EventKind;
 use kgauge_scenario::Trial;
@@ -10,7 +10,7 @@ use crate::observer::Activity;
 use crate::processes;
 use crate::session::Session;
 
-/// Sees to it that the cluster that runs is one that the trial wants. True when that is another than before.
+/// Makes the running cluster one that the trial needs. Returns whether it was replaced.
 pub(crate) fn fit_to(session: &mut Session<'_>, trial: &Trial) -> Result<bool, RunError> {
     let clusters = &session.clusters;
     let serves = !clusters.is_broken && clusters.needs.shares_with(&trial.cluster);

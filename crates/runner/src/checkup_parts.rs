@@ -1,4 +1,4 @@
-//! What a checkup adds to its run: the trials of its parts, one part after the other, and a last look at the cluster.
+//! Adds the trials of a checkup's parts to its run, one part after the other, and reads the cluster at the end.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::session::Session;
 
 /// Of full speed, what is taken for the capacity if the search found no lower bound.
 const FALLBACK_PART: f64 = 0.25;
-/// How long the last look at the cluster may take.
+/// How long reading the cluster at the end may take.
 const LAST_CENSUS_MAX: Duration = Duration::from_secs(10);
 
 /// The rate that keeps the goal, or what is taken for it; `None` if that is too small for shares of it.

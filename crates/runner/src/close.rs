@@ -1,4 +1,4 @@
-//! The end of a run: what was made is deleted, what was started ends, and the folder says how.
+//! The end of a run: deletes its topics, stops what it started, and records in the folder how it ended.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::observer::RunEvent;
 use crate::repeat_end::RepeatEnd;
 use crate::session::{ClusterHealth, Session};
 
-/// How long cleaning up on somebody's cluster may take.
+/// How long cleaning up on an existing cluster may take.
 const CLEANING_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// The same after Ctrl-C, or where brokers did not answer.
@@ -23,7 +23,7 @@ const DOUBTFUL_CLEANING_TIME_MAX: Duration = Duration::from_secs(3);
 /// The same after Ctrl-C where brokers did not answer.
 const HURRIED_CLEANING_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// Deletes what was made, stops what was started, and writes down how it ended.
+/// Deletes the run's topics, stops what it started, and records how it ended.
 pub(crate) fn close(
     session: Session<'_>,
     ended: &Result<RepeatEnd, RunError>,
@@ -116,7 +116,7 @@ fn delete_topics(topics: TopicGuard, target: &Target, limit: Duration) -> Vec<St
     messages
 }
 
-/// What the user can type to delete topics once the cluster answers again.
+/// The command that deletes the topics once the cluster answers again.
 fn deleting_command(config: &ClientConfig, names: &[&str]) -> String {
     let servers: Vec<String> = config
         .bootstrap_servers

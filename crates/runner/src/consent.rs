@@ -1,4 +1,4 @@
-//! Before a run touches an existing cluster: what it would do, and whether it may.
+//! Shows what a run would do to an existing cluster, and asks for confirmation.
 
 use kgauge_scenario::Plan;
 use kgauge_target::{DiskSpace, Footprint, TargetFacts};
@@ -55,7 +55,7 @@ fn message(
     message
 }
 
-/// What is known of the free space on the brokers' disks.
+/// The free space on the brokers' disks, as far as it is known.
 fn disks(rooms: &[DiskSpace]) -> String {
     let known = rooms.iter().filter_map(|room| room.free_bytes);
     match known.min() {

@@ -1,4 +1,4 @@
-//! What the brokers count before and after a repeat.
+//! Counts the records on the brokers before and after a repeat.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use kgauge_client::admin::OffsetsError;
 use kgauge_load::LoadOutcome;
 use kgauge_results::run::{PartitionOffsets, TopicFacts, TopicRecord};
 
-/// What the brokers have after a load, and why they do not say, if so. Where none answers, none is asked.
+/// The records on the brokers after a load, or why they are unknown. If no broker answers, none is asked.
 pub(crate) fn count(
     cluster: &mut Cluster,
     facts: &TopicFacts,
@@ -35,7 +35,7 @@ pub(crate) fn count(
     (topic, after.err())
 }
 
-/// How long the markers of transactions may take to be written, before the brokers' counts are taken as they are.
+/// How long kgauge waits for the markers of transactions before it uses the brokers' counts as they are.
 const MARKERS_MAX: Duration = Duration::from_secs(10);
 
 /// A topic's end offsets, once they hold what was acked. The ends of the leaders' logs count: with acks=1, the high
@@ -58,7 +58,7 @@ fn ends_with_acked(
     }
 }
 
-/// The ends of the leaders' logs; of brokers that keep them to themselves, the high watermarks.
+/// The ends of the leaders' logs, or the high watermarks of brokers that do not report the ends.
 pub(crate) fn ends(cluster: &mut Cluster, topic: &str) -> Result<Vec<i64>, OffsetsError> {
     let readable = cluster.end_offsets(topic)?;
     let of_logs = cluster.log_end_offsets(topic).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The folders on this machine that hold the target's data: whoever reads what disks did wants to know which of them.
+//! The folders on this machine with the target's data. They show which disks matter in the evidence.
 
 use std::path::PathBuf;
 
 use kgauge_observe::WatchedProcess;
 use kgauge_target::{Target, TargetFacts};
 
-/// Those of a target that kgauge started; else those that brokers on this machine name, as far as they are there.
+/// The folders of a target that kgauge started, or the existing folders that brokers on this machine report.
 /// Brokers in a container name folders of their own: without a process that can be seen, none of it is taken for this
 /// machine's.
 pub(crate) fn of(

@@ -1,4 +1,4 @@
-//! Is there disk enough for what will be written? Asked before, because a full disk is a bad end.
+//! Checks before a run whether the disks have space for what it will write.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ use crate::error::{OrRunError, RunError};
 
 /// Checks the target's disks, and the one under the run folder.
 ///
-/// What a closed loop without a record count writes is not known before, only bounded, by far more than most machines
-/// do. Where the target's disks are watched while it writes ([`DiskGuard`]), that bound refuses nothing.
+/// The volume of a closed loop without a record count is only bounded, by far more than most machines write. If
+/// [`DiskGuard`] watches the target's disks during the load, that bound does not refuse the run.
 pub(crate) fn check_room(
     target: &Target,
     cluster: &mut Cluster,
@@ -59,7 +59,7 @@ pub(crate) fn check_room(
     Ok(rooms)
 }
 
-/// The most that one repeat writes; where somebody watches, without what is only assumed.
+/// The most that one repeat writes, without assumed volumes if the disks are watched.
 fn bytes_known(trial: &Trial, is_watched: bool) -> u64 {
     let most = trial.bytes_written_max(ClosedLoopPace::ASSUMED);
     match is_watched && most.is_assumed {
@@ -75,15 +75,15 @@ pub(crate) struct DiskGuard {
     spare_bytes: u64,
 }
 
-/// More than a load writes from the look that ends it until its end: a second at the pace that
-/// [`ClosedLoopPace::ASSUMED`] holds for the fastest.
+/// More than a load writes between the sample that ends it and its end: a second at the rate of
+/// [`ClosedLoopPace::ASSUMED`].
 const SPARE_BYTES: u64 = 2 << 30;
 
 /// Where what a run writes is known before, the same part of what is free is left alone.
 const SPARE_PART: u64 = 20;
 
 impl DiskGuard {
-    /// What stays free is reckoned from what is free now, so that one trial after another cannot use it up.
+    /// Computes the reserve from the current free space, so that several trials together cannot use it up.
     pub(crate) fn of(dirs: &[PathBuf]) -> Self {
         let free = dirs.iter().filter_map(|dir| free_bytes(dir).ok()).min();
         Self {
@@ -108,7 +108,7 @@ impl DiskGuard {
     }
 }
 
-/// What stays free of a disk that has so much.
+/// The reserve of a disk with this much free space.
 fn spare_bytes(free: u64) -> u64 {
     (free / SPARE_PART).max(SPARE_BYTES).min(free / 2)
 }

@@ -12,8 +12,8 @@ use crate::error::{RunError, with_fix};
 use crate::request::RunRequest;
 use kgauge_observe::CpuTrack;
 
-/// The programs of all drivers that trials name, ready to start. Before anything else is started, so
-/// that what is missing on this machine costs nobody any time.
+/// Prepares the programs of all drivers that trials name. This happens first, so that a missing requirement is
+/// reported at once.
 pub(crate) fn programs(
     trials: &[Trial],
     request: &RunRequest<'_>,
@@ -58,7 +58,7 @@ pub(crate) struct DriverTrack {
     next_look_ns: u64,
 }
 
-/// A Java machine has some thirty threads, and each look at one costs some microseconds.
+/// A JVM has about thirty threads, and sampling one takes a few microseconds.
 const THREADS_EACH_NS: u64 = 500_000_000;
 
 impl DriverTrack {
@@ -73,7 +73,7 @@ impl DriverTrack {
         }
     }
 
-    /// Looks once.
+    /// Takes one sample.
     pub(crate) fn sample(&mut self, at_ns: u64) {
         self.process.sample(at_ns);
         if at_ns < self.next_look_ns {
@@ -101,7 +101,7 @@ impl DriverTrack {
     }
 }
 
-/// What the record of a flow says of its driver, if it has one.
+/// The driver facts in the record of a flow, if it has a driver.
 pub(crate) fn record(
     flow: usize,
     load: &LoadOutcome,

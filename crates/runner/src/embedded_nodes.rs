@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::shared::SharedTarget;
 
-/// Less than a look may take: a cluster that is late is no slow endpoint, which would be asked more rarely.
+/// Shorter than the limit of a scrape, so that a late cluster does not count as a slow endpoint.
 const ANSWER_MAX: Duration = LOOK_MAX.saturating_sub(Duration::from_millis(150));
 
 /// All nodes of an embedded cluster.

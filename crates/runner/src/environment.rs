@@ -1,4 +1,4 @@
-//! What the run folder says about machine and target.
+//! The facts about machine and target in the run folder.
 
 use std::path::Path;
 use std::time::Duration;
@@ -61,7 +61,7 @@ fn started(target: &kgauge_target::Target) -> Option<KafkaStart> {
     })
 }
 
-/// What a reader of the figures has to know about how the cluster was reached.
+/// Notes about the connection to the cluster that affect the figures.
 fn notes(config: &ClientConfig) -> Vec<String> {
     let tls = config.security.tls.as_ref();
     let unchecked = tls.filter(|tls| !tls.host_names_checked).map(|_| {
@@ -81,7 +81,7 @@ fn broker(facts: &BrokerFacts) -> BrokerRecord {
     }
 }
 
-/// How clients of an embedded cluster connect, unless plainly.
+/// How clients of an embedded cluster connect, unless in plain text.
 fn security_of_embedded(target: &kgauge_target::Target) -> Option<String> {
     let kgauge_target::Target::Embedded(embedded) = target else {
         return None;
@@ -92,7 +92,7 @@ fn security_of_embedded(target: &kgauge_target::Target) -> Option<String> {
     })
 }
 
-/// A report describes durability once per topic, which is right only if the brokers of all replicas flush alike.
+/// A report describes durability once per topic, which is only right if the brokers of all replicas flush alike.
 fn flushes_that_differ(facts: &TargetFacts) -> Vec<String> {
     let names = ["log.flush.interval.messages", "log.flush.interval.ms"];
     let note = |name: &str| {

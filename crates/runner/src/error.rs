@@ -1,10 +1,10 @@
-//! Why a run did not come to its end.
+//! Errors of runs.
 
 use std::fmt;
 
 use kgauge_target::TargetError;
 
-/// Why a run did not begin, or did not come to its end.
+/// Why a run did not start, or is not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The question, the target or another input cannot be used.
@@ -35,7 +35,7 @@ pub enum RunError {
     /// The user stopped it, or refused.
     #[error("{0}")]
     Interrupted(String),
-    /// kgauge itself is wrong.
+    /// A defect of kgauge.
     #[error("{0}")]
     Defect(String),
 }
@@ -49,7 +49,7 @@ pub enum ErrorSubject {
     Target,
     /// The load itself.
     Load,
-    /// The user's wish to stop.
+    /// The user stopped it.
     Interrupt,
     /// A defect of kgauge.
     Defect,
@@ -79,7 +79,7 @@ impl RunError {
         Self::Cluster(message.to_string())
     }
 
-    /// A wish of the user to stop.
+    /// The user stopped it.
     pub fn interrupted(message: impl fmt::Display) -> Self {
         Self::Interrupted(message.to_string())
     }
@@ -94,11 +94,11 @@ impl RunError {
     }
 }
 
-/// Gives errors of operations their place among the errors of a run.
+/// Converts errors of operations into errors of a run.
 pub trait OrRunError<T> {
-    /// The user gave something that cannot be used.
+    /// The user's input cannot be used.
     fn or_bad_input(self) -> Result<T, RunError>;
-    /// The target is not there, or refuses; with what to do about it.
+    /// The target is unreachable or refuses; with the fix.
     fn or_target_failed(self, fix: &str) -> Result<T, RunError>;
     /// A file of kgauge's own cannot be written or read: no space, no permission.
     fn or_unwritable(self) -> Result<T, RunError>;

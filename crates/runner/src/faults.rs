@@ -1,4 +1,4 @@
-//! The faults of a repeat: a thread that sets and lifts them on time, and writes down each.
+//! The faults of a repeat: a thread that starts and ends them on time, and records each.
 
 mod inject;
 mod nodes_report;
@@ -27,22 +27,22 @@ pub(crate) use restore::restore;
 /// The pause between two samples of nodes that are expected to come up or go down.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long nodes record their answers after a stall, until they are asked for that record.
+/// How long nodes record their responses after a stall before kgauge reads that record.
 const STALL_RECORD_NS: u64 = 1_000_000_000;
 
-/// How long the question for a leader may take: a fault must not be late.
+/// Time limit for finding a leader, because a fault must not be late.
 const LEADER_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// A thread that breaks the target.
+/// A thread that injects faults into the target.
 pub(crate) struct FaultThread {
     stop: Sender<()>,
     thread: JoinHandle<Vec<ActiveFault>>,
 }
 
-/// A fault that still lasts.
+/// A fault that is still active.
 pub(crate) struct ActiveFault {
     entry: u32,
-    /// In words.
+    /// As text.
     text: String,
     nodes: Vec<u16>,
     /// What the nodes recorded about it.
@@ -107,7 +107,7 @@ impl FaultThread {
     }
 }
 
-/// Where faults are written down.
+/// Where faults are recorded.
 #[derive(Clone)]
 struct Log {
     events: LineLog<Event>,
@@ -136,7 +136,7 @@ impl Log {
 /// Something that is due.
 #[derive(Clone, Copy)]
 enum Step {
-    /// A fault begins, for the n-th time.
+    /// A fault starts, for the n-th time.
     Begin { entry: u32, round: u64 },
     /// One ends.
     End { number: u64 },
@@ -152,7 +152,7 @@ struct Active {
     over_ns: Option<u64>,
 }
 
-/// What a node is watched for.
+/// The state that a node is expected to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AwaitedRecovery {
     Up,
@@ -169,7 +169,7 @@ struct Driver {
     hold_end_ns: u64,
     topic: String,
     client: ClientConfig,
-    /// To ask for leaders.
+    /// For finding leaders.
     cluster: Option<Cluster>,
     due: BTreeMap<(u64, u64), Step>,
     count: u64,
@@ -227,8 +227,8 @@ impl Driver {
         self.count += 1;
     }
 
-    /// What still lasts, in words. What is wrong with requests is lifted here, one by one, so that the
-    /// nodes tell what each has struck.
+    /// The faults that are still active, as text. Faults of requests end here, one by one, so that the nodes report the
+    /// affected requests of each.
     fn left(mut self) -> Vec<ActiveFault> {
         // A stall that is over was only waiting for the record of what came after it.
         let now_ns = self.log.clock.now_ns();
@@ -342,7 +342,7 @@ impl Driver {
         });
     }
 
-    /// Lifts what belongs to one event.
+    /// Ends the fault of one event.
     fn lift(&self, injections: &[Injection]) -> Result<Done, String> {
         let mut last = Done::default();
         for injection in injections {
@@ -435,7 +435,7 @@ impl Driver {
         }
     }
 
-    /// The nodes that a fault strikes now.
+    /// The nodes that a fault affects now.
     fn struck(&mut self, plan: &FaultPlan, entry: u32, round: u64) -> Result<Vec<u16>, String> {
         match plan.node {
             FaultNode::Number(node) => Ok(vec![node]),

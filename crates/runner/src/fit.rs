@@ -9,7 +9,7 @@ use crate::error::{OrRunError, RunError, with_fix};
 use crate::open_run::EarlierAttempt;
 use crate::run_target::RunTarget;
 
-/// Figures of two kinds of clusters would stand in one table.
+/// Refuses to resume a run on another kind of cluster: one table would mix their figures.
 pub(crate) fn same_cluster(
     earlier: &EarlierAttempt,
     facts: &TargetFacts,
@@ -38,14 +38,7 @@ pub(crate) fn same_cluster(
         );
         return Err(RunError::input(words));
     }
-    let words = |one: &ClusterFacts| {
-        let version = one.version.as_deref().unwrap_or("of unknown version");
-        match one.kind {
-            TargetKind::Embedded => "the embedded cluster".to_owned(),
-            TargetKind::Kafka => format!("Apache Kafka {version}"),
-            TargetKind::Existing => format!("an existing cluster, {version}"),
-        }
-    };
+    let words = |one: &ClusterFacts| one.kind.name(one.version.as_deref());
     let words = format!(
         "this run was made on {}, and the target is {}\n  use the same target, or start a new run",
         words(&plan.cluster),
@@ -95,7 +88,7 @@ pub(crate) fn drop_unsupported(
     Err(RunError::input(words))
 }
 
-/// The topic that the user allowed has to suit every trial; without one, the run has to be able to make its own.
+/// The topic that the user allowed must fit every trial. Without one, the run must be able to create topics.
 pub(crate) fn check_topics(
     existing: Option<&str>,
     to_run: &Plan,
@@ -109,8 +102,7 @@ pub(crate) fn check_topics(
     trials.try_for_each(|trial| check_existing_topic(cluster, name, trial))
 }
 
-/// Before 0.10.1 topics are made by the release's own tool, which kgauge has only for clusters that it
-/// started.
+/// Before 0.10.1, only the release's own tool creates topics. kgauge only has it for clusters that it started.
 fn check_topics_can_be_made(
     target: &Target,
     facts: &TargetFacts,
@@ -131,7 +123,7 @@ fn check_topics_can_be_made(
     Err(RunError::input(words))
 }
 
-/// Whether the topic that the user allowed exists and suits a trial.
+/// Checks that the topic that the user allowed exists and fits a trial.
 pub(crate) fn check_existing_topic(
     cluster: &mut Cluster,
     name: &str,

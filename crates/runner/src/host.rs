@@ -1,4 +1,4 @@
-//! What a machine offers to runs: folders for caches and state, Java, the program that is the embedded cluster.
+//! What a run needs from its machine: folders for caches and state, Java, the program of the embedded cluster.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
 /// The folder for the logs of Apache Kafka's processes.
 pub(crate) const TARGET_LOGS: &str = "target-logs";
 
-/// What starting targets needs of a machine and its user.
+/// What kgauge needs from a machine and its user to start targets.
 #[derive(Debug, Clone)]
 pub struct HostSetup {
     /// Starts the embedded cluster.
     pub embedded: EmbeddedCommand,
-    /// Where fetched releases of Apache Kafka lie.
+    /// The folder of fetched Apache Kafka releases.
     pub cache_dir: PathBuf,
-    /// Where the records of started clusters lie.
+    /// The folder with the records of started clusters.
     pub state_dir: PathBuf,
     /// The Java to use; without it the one in `path`.
     pub java_home: Option<PathBuf>,

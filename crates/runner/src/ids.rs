@@ -48,6 +48,15 @@ pub fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, 
     }
 }
 
+/// Removes the folder of a run that did not begin if it is empty, and then the default folder around it. What cannot be
+/// removed holds something else.
+pub fn remove_unused(dir: &Path) {
+    let parent = dir.parent().filter(|parent| *parent == Path::new(RUNS));
+    for dir in [Some(dir), parent].into_iter().flatten() {
+        let _ = std::fs::remove_dir(dir);
+    }
+}
+
 /// The longest name of a run, in characters.
 const NAME_CHARS_MAX: usize = 80;
 

@@ -36,10 +36,10 @@ pub(crate) fn left_out(
     left
 }
 
-/// More Java brokers than this for each core get so little of it that a short run measures their start.
+/// With more Java brokers per core than this, a short run mostly measures how they start.
 const BROKERS_PER_CORE_QUICK: u32 = 2;
 
-/// Why a first look leaves a trial out that starts more brokers than this machine's cores can run.
+/// Why `--quick` leaves out a trial that starts more brokers than this machine's cores can run.
 fn too_many_brokers(trial: &Trial, target: &RunTarget, size: Size) -> Option<String> {
     let is_ours = matches!(target.spec, TargetSpec::Kafka(_));
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);

@@ -1,11 +1,10 @@
 //! Runs: a resolved request in, a run folder out.
 //!
 //! Goals: everything that happens between a question and a run folder, callable from code: [`run`] starts the target,
-//! makes the plan, runs the trials with load, evidence and faults, and cleans up. Whoever wants to see it gets typed
-//! events ([`Observer`]).
+//! makes the plan, runs the trials with load, evidence and faults, and cleans up. An [`Observer`] gets typed events.
 //!
 //! Non-goals: no command line, no environment, no printing, no exit, no signals: [`RunRequest`] holds what these
-//! decide. Figures and sentences about them are made by others from the run folder.
+//! decide. Other crates compute figures from the run folder, and describe them.
 //!
 //! Where to start: `run.rs` (a run from its start to its end), `start.rs` (before the first trial), `trial.rs` and
 //! `repeat.rs` (one repeat).
@@ -79,10 +78,16 @@ mod shared;
 mod shared_pool;
 mod speeds;
 mod start;
+mod step_chooser;
 mod steps;
 mod stop;
+mod target_text;
 mod time_estimate;
 mod trial;
+mod tune;
+mod tune_question;
+mod tune_trials;
+mod verify;
 mod warm_up;
 mod warming;
 mod wire;
@@ -92,7 +97,7 @@ pub use ab_test::AbTest;
 pub use checkup::{CheckupPreview, CheckupRequest};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
-pub use ids::{RUNS, check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};
+pub use ids::{RUNS, check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 pub use metrics::{MetricsAddress, read_addresses, without_secrets};
 pub use observer::{
     Activity, Announcement, LoadJudgement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent,
@@ -108,3 +113,4 @@ pub use run_target::{DestinationTarget, RunTarget};
 pub use speeds::read_speeds;
 pub use stop::StopRequests;
 pub use time_estimate::TimeEstimate;
+pub use tune_question::tuned;

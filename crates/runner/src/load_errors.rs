@@ -28,7 +28,7 @@ pub(crate) fn prepare_failed<T>(
     })
 }
 
-/// When the target is gone, its own last words say more than ours.
+/// If the target has ended, its own last log lines explain more than the load's error.
 pub(crate) fn target_words(session: &Session<'_>, error: &dyn fmt::Display) -> String {
     session.death().unwrap_or_else(|| error.to_string())
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use kgauge_agents::lead::{AgentsError, AgentsRepeat, AgentsTrouble};
 use kgauge_agents::protocol::{ClientSettings, PrepareOrder};
 use kgauge_client::Interrupt;
-use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_load::{
+    Clock, HoldControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad, VerifySetup,
+};
 use kgauge_observe::WatchedProcess;
 use kgauge_results::RepeatFolder;
 use kgauge_results::run::{AgentRecord, Subject};
@@ -41,6 +43,7 @@ impl LoadRun {
         session: &Session<'_>,
         share: &Share,
         prepared_topic: &PreparedTopic,
+        verify: Option<&VerifySetup>,
         (folder, groups): (&RepeatFolder, &BTreeMap<String, String>),
     ) -> Result<Self, RunError> {
         let topic = &prepared_topic.facts.name;
@@ -60,6 +63,7 @@ impl LoadRun {
             return Ok(Self::Agents(pool.clone()));
         }
         let setup = LoadSetup {
+            verify,
             copy: prepared_topic
                 .copy
                 .as_ref()

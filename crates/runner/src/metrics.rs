@@ -1,4 +1,4 @@
-//! Metrics endpoints of brokers that the user names: how they are written, and whose they are.
+//! Metrics endpoints that the user names: parses them, and finds the broker of each.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use kgauge_target::BrokerFacts;
 
 use crate::error::RunError;
 
-/// An address that the user gave, and whose it is.
+/// An address that the user gave, with its broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetricsAddress {
     pub(crate) broker: Option<i32>,
     pub(crate) url: MetricsUrl,
 }
 
-/// Reads what stands behind `--metrics`: `URL` or `ID=URL`, several with commas between. No error repeats what was
-/// written: it may have a password in it.
+/// Parses the value of `--metrics`: `URL` or `ID=URL`, separated by commas. Errors do not repeat the value, which may
+/// contain a password.
 pub fn read_addresses(texts: &[String]) -> Result<Vec<MetricsAddress>, RunError> {
     let pieces = texts.iter().flat_map(|text| text.split(','));
     let given = pieces.enumerate().map(|(index, piece)| {
@@ -46,7 +46,7 @@ pub fn read_addresses(texts: &[String]) -> Result<Vec<MetricsAddress>, RunError>
     given.collect()
 }
 
-/// An argument as it may be kept: without credentials in addresses of metrics.
+/// An argument without the credentials in addresses of metrics, as it may be stored.
 pub fn without_secrets(argument: &str) -> String {
     if !argument.to_ascii_lowercase().contains("http://") {
         return argument.to_owned();

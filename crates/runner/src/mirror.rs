@@ -17,7 +17,7 @@ use crate::shared::SharedTarget;
 use crate::stop::StopRequests;
 use kgauge_observe::CpuTrack;
 
-/// Replicas of a copy, if the destination has brokers enough: Kafka's usual number.
+/// Replicas of a copy, if the destination has enough brokers: Kafka's usual number.
 const REPLICATION_MAX: u32 = 3;
 
 /// The second cluster, and what copies to it.
@@ -30,12 +30,12 @@ pub(crate) struct Mirror {
     pub(crate) needs: MirrorNeeds,
     /// Whether kgauge started the destination, and may delete copies on it.
     pub(crate) is_ours: bool,
-    /// Whether the replicator had not brought everything of the last repeat.
+    /// Whether the copy of the last repeat was incomplete.
     pub(crate) is_lagging: bool,
 }
 
 impl Mirror {
-    /// Starts what a trial on this cluster wants of a mirror, if anything.
+    /// Starts the mirror that a trial on this cluster needs, if any.
     pub(crate) fn start_for(
         clusters: &Clusters<'_>,
         source: &Target,
@@ -92,7 +92,7 @@ impl Mirror {
         Some(maker.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The words of whichever of them is gone.
+    /// The message of the one that has ended.
     pub(crate) fn death(&self) -> Option<String> {
         let of_maker = self.maker().and_then(|mut maker| maker.check().err());
         let of_maker = of_maker.map(|error| with_fix(&error, error.fix()));
@@ -112,12 +112,12 @@ impl Mirror {
         processes
     }
 
-    /// From now on questions to the destination end with this.
+    /// From now on, requests to the destination end with this stop request.
     pub(crate) fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.cluster.set_interrupt(interrupt);
     }
 
-    /// Looks at what the replicator uses, if it is kgauge's.
+    /// Samples the replicator's CPU time, if kgauge started it.
     pub(crate) fn cpu_track(&self) -> CpuTrack {
         CpuTrack::of(self.maker().map(|maker| maker.pid()))
     }
@@ -139,7 +139,7 @@ impl Mirror {
     }
 }
 
-/// Kafka's usual number of replicas, where there are brokers enough.
+/// Kafka's usual number of replicas, if there are enough brokers.
 fn replicas(brokers: Option<u32>) -> u16 {
     let brokers = brokers.unwrap_or(1).clamp(1, REPLICATION_MAX);
     u16::try_from(brokers).unwrap_or(1)

@@ -140,7 +140,7 @@ pub(crate) struct EchoDelay {
 }
 
 impl EchoDelay {
-    /// Looks once, in the hold.
+    /// Takes one sample in the hold.
     pub(crate) fn sample(&mut self, behind: &[Option<u64>]) {
         self.most.resize(behind.len(), 0);
         for (most, records) in self.most.iter_mut().zip(behind) {
@@ -149,7 +149,7 @@ impl EchoDelay {
     }
 }
 
-/// Writes down what became of the copy.
+/// Records the state of the copy.
 pub(crate) fn record(
     session: &mut Session<'_>,
     copy: Option<&Copy>,
@@ -223,7 +223,7 @@ pub(crate) fn delete(session: &mut Session<'_>, copy: &Copy) {
     session.event(None, EventKind::Warning { text });
 }
 
-/// What a reader of the figures must know of trials with a second cluster.
+/// Notes on the figures of trials with a second cluster.
 pub(crate) fn note(plan: &Plan) -> Option<String> {
     let mirrored = plan
         .trials

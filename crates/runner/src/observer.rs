@@ -1,4 +1,4 @@
-//! What a run reports while it goes on, for a terminal, a live page or a test.
+//! The events of a run in progress, for a terminal, a live page or a test.
 
 use std::fmt;
 use std::path::Path;
@@ -9,20 +9,19 @@ use kgauge_analyze::summary::AbSummary;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
-use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome};
+use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome, TuneRecord};
 use kgauge_scenario::format::{compact, decimal_bytes};
 use kgauge_scenario::{Plan, RepeatStep, Trial};
 
 use crate::error::RunError;
 use crate::time_estimate::TimeEstimate;
 
-/// Watches a run. It is called on the thread of the run, between two looks at the load at the latest: whatever it does
-/// has to be quick.
+/// Watches a run. The run's thread calls it between two samples of the load, so it must return quickly.
 pub trait Observer {
     /// Something happened.
     fn observe(&mut self, event: &RunEvent<'_>);
 
-    /// What else it wants to see, on the threads that write the run folder. Asked once per run.
+    /// The callbacks for recordings, on the threads that write the run folder. Called once per run.
     fn taps(&mut self) -> RunTaps {
         RunTaps::default()
     }
@@ -61,7 +60,7 @@ pub enum RunEvent<'a> {
     Activity(&'a Activity),
     /// A repeat's folder is open.
     RepeatBegins(RepeatKey),
-    /// Ten times a second, where the load of a repeat is.
+    /// The progress of the load of a repeat, ten times per second.
     Progress(&'a RepeatView<'a>),
     /// A broker stopped answering, or answers again: a sentence without a capital.
     Outage(&'a str),
@@ -69,13 +68,17 @@ pub enum RunEvent<'a> {
     RepeatEnds {
         /// Which repeat.
         key: RepeatKey,
-        /// Whether it came to its end.
+        /// Whether it is complete.
         outcome: &'a RepeatOutcome,
     },
     /// A search has judged a load.
     LoadJudged(&'a LoadJudgement<'a>),
-    /// An A/B test has completed a block: what it says now.
+    /// An A/B test has completed a block: its state.
     PairMeasured(&'a AbSummary),
+    /// A search for better settings begins its last phase.
+    TunePhaseBegins(&'a TuneRecord),
+    /// A search for better settings has measured the last measurement of its last phase.
+    TuneMeasured(&'a TuneRecord),
     /// A trial was given up; the others go on.
     TrialFailed {
         /// Scenario and trial.
@@ -85,7 +88,7 @@ pub enum RunEvent<'a> {
     },
     /// No more repeats; the run cleans up.
     Closing {
-        /// Why it did not come to its end.
+        /// Why it is not complete, if so.
         error: Option<&'a RunError>,
     },
     /// Everything is stopped and written.
@@ -122,7 +125,7 @@ pub struct RunStep<'a> {
     pub count: Option<usize>,
 }
 
-/// Where the load of a repeat is.
+/// The progress of the load of a repeat.
 #[derive(Debug)]
 pub struct RepeatView<'a> {
     /// What the load engine reports.
@@ -149,9 +152,9 @@ pub struct LoadJudgement<'a> {
 pub enum Activity {
     /// Starts the target, or connects to it, before the run is announced.
     StartingTarget {
-        /// As the user named it.
+        /// The user's text.
         target: String,
-        /// Somebody else started it.
+        /// Whether it is an existing cluster.
         is_existing: bool,
     },
     /// Measures the disk alone, before the run is announced.
@@ -171,18 +174,32 @@ pub enum Activity {
         /// The rate of the last second.
         records_per_s: f64,
     },
-    /// Fills the topic.
+    /// Writes the preload of the topic.
     Preloading {
-        /// Records so far.
+        /// Records written so far.
         acked: u64,
-        /// Records in the end.
+        /// Records of the whole preload.
         records: u64,
     },
     /// Waits until the replicator copies a new topic.
     AwaitingReplicator,
+    /// Reads all records back.
+    Verifying {
+        /// The partition that is read, from 0.
+        partition: u32,
+        /// How many there are.
+        partitions: u32,
+        /// Records of earlier partitions.
+        records: u64,
+        /// Bytes so far.
+        bytes: u64,
+    },
     /// Waits until all brokers are up and all replicas in sync.
-    Recovering,
-    /// Waits until the page cache has written what the load before left.
+    Recovering {
+        /// What it waits for first.
+        missing: String,
+    },
+    /// Waits until the page cache has written the data of the previous load.
     Settling {
         /// Bytes that are still to be written.
         bytes: u64,
@@ -217,7 +234,20 @@ impl fmt::Display for Activity {
                 compact(*records as f64)
             ),
             Self::AwaitingReplicator => f.write_str("waiting for the replicator"),
-            Self::Recovering => f.write_str("waiting for the cluster to recover"),
+            Self::Verifying {
+                partition,
+                partitions,
+                records,
+                bytes,
+            } => write!(
+                f,
+                "verifying partition {} of {partitions}: {records} records of earlier ones, {} read",
+                partition + 1,
+                decimal_bytes(*bytes as f64)
+            ),
+            Self::Recovering { missing } => {
+                write!(f, "waiting for the cluster to recover: {missing}")
+            }
             Self::Settling { bytes } => write!(
                 f,
                 "waiting until {} of dirty pages are written",

@@ -11,7 +11,7 @@ use kgauge_scenario::{Plan, RepeatStep};
 use crate::clusters::TARGET_DATA;
 use crate::error::{OrRunError, RunError};
 use crate::host::TARGET_LOGS;
-use crate::ids::{check_name, fresh_number, name_slug, run_dir, run_id, unix_ms};
+use crate::ids::{check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 use crate::request::{FolderChoice, RunRequest};
 
 /// The run folder, before anything is started.
@@ -21,11 +21,11 @@ pub(crate) struct OpenRun {
     pub(crate) seed: u64,
     /// Where the randomness of an embedded cluster's faults comes from.
     pub(crate) number: u64,
-    /// Of a run that goes on, what it had done.
+    /// The state of a resumed run.
     pub(crate) earlier: Option<EarlierAttempt>,
 }
 
-/// What an interrupted run had done.
+/// The state of an interrupted run.
 pub(crate) struct EarlierAttempt {
     pub(crate) plan: Plan,
     pub(crate) done: BTreeSet<RepeatKey>,
@@ -141,7 +141,7 @@ impl OpenRun {
         earlier.map_or_else(SearchRecord::default, |earlier| earlier.searches.clone())
     }
 
-    /// Removes a new folder: without a plan it helps nobody. That of an interrupted run is left as it was found.
+    /// Removes a new folder, which is useless without a plan. The folder of an interrupted run stays unchanged.
     pub(crate) fn give_up(&mut self, error: RunError, is_stopped: bool) -> RunError {
         let error = match is_stopped {
             true => RunError::interrupted("stopped before the run began"),
@@ -149,7 +149,9 @@ impl OpenRun {
         };
         match &self.earlier {
             None => {
-                let _ = std::fs::remove_dir_all(self.folder.dir());
+                let dir = self.folder.dir();
+                let _ = std::fs::remove_dir_all(dir);
+                remove_unused(dir);
             }
             Some(EarlierAttempt { head, .. }) => {
                 let ended = head.ended_unix_ms.unwrap_or_else(unix_ms);
@@ -192,7 +194,7 @@ fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Removes the data of clusters that a killed run has left in its folder.
+/// Removes the cluster data that a killed run left in its folder.
 fn remove_left_data(dir: &Path) {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! Out of a run folder: its summary, its histogram logs, its report.
+//! Writes summary, histogram logs and report from a run folder.
 
 use std::path::Path;
 

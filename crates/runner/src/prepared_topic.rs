@@ -1,4 +1,4 @@
-//! What a repeat finds on the cluster, and what the next one may find again.
+//! The topic that a repeat uses, and that the next one may reuse.
 
 use kgauge_results::run::TopicFacts;
 
@@ -7,7 +7,7 @@ use crate::mirror_copy::Copy;
 /// The topic of a repeat.
 pub(crate) struct PreparedTopic {
     pub(crate) facts: TopicFacts,
-    /// Where the run's own records begin in a topic that was there before.
+    /// The offsets at which the run's own records start in an existing topic.
     pub(crate) earliest: Option<Vec<i64>>,
     /// Its copy on the second cluster.
     pub(crate) copy: Option<Copy>,

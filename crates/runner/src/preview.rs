@@ -226,7 +226,7 @@ repeats: 2
             "order    random within each scenario; --seed N shows that of a seed",
             "target   at least 3 brokers",
             "topics   4; partitions up to 6, replicas up to 3",
-            "rate     up to 1000 records/s",
+            "rate     up to 1,000 records/s",
         ] {
             assert!(text.lines().any(|one| one == line), "{line:?}\n{text}");
         }

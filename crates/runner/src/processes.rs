@@ -17,7 +17,7 @@ pub(crate) fn own(processes: Vec<TargetProcess>) -> Vec<WatchedProcess> {
     watched.collect()
 }
 
-/// The same of a second cluster, which is not the target.
+/// The processes of a second cluster, which is not the target.
 pub(crate) fn of_destination(processes: Vec<TargetProcess>) -> Vec<WatchedProcess> {
     let watched = processes.into_iter().map(|process| WatchedProcess {
         pid: process.pid,
@@ -28,7 +28,7 @@ pub(crate) fn of_destination(processes: Vec<TargetProcess>) -> Vec<WatchedProces
     watched.collect()
 }
 
-/// The target's processes, as far as they run on this machine and can be seen.
+/// The target's processes that run on this machine and are visible.
 pub(crate) fn of(target: &Target, facts: &TargetFacts) -> Vec<WatchedProcess> {
     let started = own(target.processes());
     if !started.is_empty() || facts.same_machine != Some(true) {

@@ -1,11 +1,11 @@
-//! What arithmetic says of the lines that others published.
+//! Audits the lines that others published.
 
 use kgauge_audit::{Options, parse_bits, parse_release};
 use kgauge_scenario::{AuditFacts, FlowPlan, ProduceFlow, Trial};
 
 use crate::error::RunError;
 
-/// Audits every published line of some trials, and keeps what is found beside it.
+/// Audits every published line of some trials, and stores the findings with it.
 pub(crate) fn audit(trials: &mut [Trial], of_study: &AuditFacts) -> Result<(), RunError> {
     for trial in trials {
         let of_trial = AuditFacts {

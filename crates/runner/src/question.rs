@@ -6,7 +6,7 @@ use std::path::Path;
 use kgauge_results::folder::layout;
 use kgauge_scenario::{
     AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
-    Scenario, Size, Studies, Study, StudyFile, StudyRef, Trial,
+    Scenario, Size, Studies, Study, StudyFile, StudyRef, TargetKind, Trial, TunePlan, nearest,
 };
 
 use crate::driver_choice;
@@ -25,7 +25,7 @@ const DATA_BYTES_MAX: u64 = 256 << 20;
 pub struct Question {
     /// The name that the run goes by.
     pub name: String,
-    /// Which size of the scenarios.
+    /// The size of the scenarios.
     pub size: Size,
     /// The trials in the order of the scenarios, as far as they are known before the cluster is.
     pub trials: Vec<Trial>,
@@ -33,6 +33,8 @@ pub struct Question {
     pub seed: Option<u64>,
     /// The A/B test that its trials are the sides of.
     pub ab: Option<AbPlan>,
+    /// The search for better settings that its trial starts.
+    pub tune: Option<TunePlan>,
     pub(crate) study: Option<StudyRef>,
     /// None for a saved plan.
     pub(crate) scenarios: Vec<Scenario>,
@@ -93,6 +95,12 @@ impl Question {
                 dir.display()
             )));
         }
+        if dir.join(layout::TUNE).exists() {
+            return Err(RunError::input(format!(
+                "{}: a search for better settings cannot be resumed\n  start a new one: kgauge tune",
+                dir.display()
+            )));
+        }
         saved(&dir.join(PLAN), &ScenarioChanges::default())
     }
 
@@ -108,7 +116,7 @@ impl Question {
         needed.max().unwrap_or(1)
     }
 
-    /// Whether its study asks what the disk does by itself.
+    /// Whether its study asks for the disk baseline.
     pub(crate) fn wants_disk_baseline(&self) -> bool {
         self.study.as_ref().is_some_and(|study| study.disk_baseline)
     }
@@ -130,8 +138,24 @@ impl Question {
         let plan = Plan::of_trials(request, self.trials.clone()).or_bad_input()?;
         Ok(Plan {
             ab: self.ab.clone(),
+            tune: self.tune.clone(),
             ..plan
         })
+    }
+
+    /// The plan as JSON for a run elsewhere: it repeats the plan on the cluster that it finds.
+    ///
+    /// # Errors
+    /// When the question has no scenario.
+    pub fn saved_plan(&self, seed: u64) -> Result<String, RunError> {
+        let cluster = ClusterFacts {
+            cluster_id: String::new(),
+            brokers: self.brokers_needed(),
+            kind: TargetKind::Existing,
+            version: None,
+        };
+        let plan = self.plan("saved", self.seed.unwrap_or(seed), cluster)?;
+        serde_json::to_string_pretty(&plan).map_err(RunError::input)
     }
 
     /// The order of a run with this seed.
@@ -147,6 +171,7 @@ impl Question {
             trials,
             seed: None,
             ab: None,
+            tune: None,
             study: None,
             scenarios,
         }
@@ -156,12 +181,7 @@ impl Question {
 fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, RunError> {
     let is_known = |name: &String| study.scenarios.iter().any(|one| one.name() == name);
     if let Some(unknown) = changes.only.iter().find(|name| !is_known(name)) {
-        let known: Vec<&str> = study.scenarios.iter().map(Scenario::name).collect();
-        return Err(RunError::input(format!(
-            "study {} has no scenario `{unknown}`; it has {}",
-            study.name,
-            known.join(", ")
-        )));
+        return Err(RunError::input(no_such_scenario(&study, unknown)));
     }
     if !changes.only.is_empty() {
         let is_chosen = |one: &Scenario| changes.only.iter().any(|name| name == one.name());
@@ -174,6 +194,19 @@ fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, Run
     question.study = Some(reference);
     published::audit(&mut question.trials, &study.audit)?;
     Ok(question)
+}
+
+fn no_such_scenario(study: &Study, unknown: &str) -> String {
+    let known = study.scenarios.iter().map(Scenario::name);
+    let mut words = format!("study {} has no scenario `{unknown}`", study.name);
+    match nearest(unknown, known.clone()) {
+        Some(near) => words.push_str(&format!("\n  did you mean `{near}`?")),
+        None => {
+            words.push_str("; it has");
+            known.for_each(|name| words.push_str(&format!("\n  {name}")));
+        }
+    }
+    words
 }
 
 fn of_file(what: &str, path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
@@ -211,6 +244,13 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
     }
     let plan = Plan::from_json(&read_file(path)?)
         .map_err(|error| RunError::input(format!("{}: {error}", path.display())))?;
+    if plan.tune.is_some() {
+        return Err(RunError::input(format!(
+            "{}: a search for better settings cannot be repeated from its plan\n  start a new one: \
+             kgauge tune",
+            path.display()
+        )));
+    }
     let mut plan = plan;
     // A search finds its loads again.
     plan.trials.retain(|trial| trial.load.is_none());
@@ -229,6 +269,7 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
         trials: plan.trials,
         seed: Some(plan.seed),
         ab: plan.ab,
+        tune: None,
         study: plan.study,
         scenarios: Vec::new(),
     })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kgauge_agents::lead::AgentsTrouble;
-use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress};
+use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress, VerifySetup};
 use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
 use kgauge_results::recorder::{SliceTap, WriteError};
 use kgauge_results::run::{
@@ -31,6 +31,7 @@ use crate::prepared_topic::PreparedTopic;
 use crate::process_cpu::ProcessCpu;
 use crate::repeat_end::RepeatEnd;
 use crate::session::Session;
+use crate::verify::{self, LoadedRepeat};
 use crate::warm_up::WarmUp;
 use crate::wire::{self, Held};
 use kgauge_observe::CpuTrack;
@@ -51,7 +52,9 @@ pub(crate) fn repeat(
     let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
-    let measured = measure(session, trial, share, prepared_topic, &folder)?;
+    let verify_setup = verify::setup(trial, share, &folder)?;
+    let verify_setup = verify_setup.as_ref();
+    let measured = measure(session, trial, share, prepared_topic, &folder, verify_setup)?;
     let outcome = &measured.load;
 
     let ended = how_it_ended(session);
@@ -61,6 +64,21 @@ pub(crate) fn repeat(
     if may_follow && unknown.is_none() {
         outages::report_answers_after(session, facts, key, outcome);
     }
+    let verification = match verify_setup {
+        Some(setup) if !outcome.is_target_gone => {
+            let loaded = LoadedRepeat {
+                trial,
+                share,
+                topic: prepared_topic,
+                before: &before,
+                outcome,
+                setup,
+                started_unix_ms,
+            };
+            Some(verify::check(session, &loaded)?)
+        }
+        _ => None,
+    };
     let end = measured.end(ended, unknown.as_ref());
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
@@ -86,6 +104,7 @@ pub(crate) fn repeat(
             .iter()
             .map(|broker| broker.id)
             .collect(),
+        verification,
         agents: measured.agents.clone(),
         outcome: end.clone(),
     };
@@ -125,7 +144,7 @@ fn begin(session: &mut Session<'_>, key: RepeatKey) -> Result<RepeatFolder, RunE
     session.folder.begin_repeat_tapped(key, tap).or_unwritable()
 }
 
-/// Waits for what is on its way to disk.
+/// Waits until the recordings are on disk.
 fn finish(
     session: &mut Session<'_>,
     folder: RepeatFolder,
@@ -139,7 +158,7 @@ fn finish(
     kept
 }
 
-/// What a load left behind, and what was seen meanwhile.
+/// The result of a load, and the samples taken during it.
 struct MeasuredRepeat {
     load: LoadOutcome,
     agents: Vec<AgentRecord>,
@@ -149,7 +168,7 @@ struct MeasuredRepeat {
 }
 
 impl MeasuredRepeat {
-    /// How the repeat ended, for its record; `unknown` is why the brokers did not say what they have.
+    /// How the repeat ended, for its record; `unknown` is why the records on the brokers could not be counted.
     fn end(&self, ended: RepeatEnd, unknown: Option<&RunError>) -> RepeatOutcome {
         match (&self.trouble, ended) {
             (Some(trouble), _) => RepeatOutcome::Failed {
@@ -190,9 +209,10 @@ fn measure(
     share: &Share,
     prepared_topic: &PreparedTopic,
     folder: &RepeatFolder,
+    verify: Option<&VerifySetup>,
 ) -> Result<MeasuredRepeat, RunError> {
     let groups = groups_of(session, trial, share.repeat);
-    let load = LoadRun::prepare(session, share, prepared_topic, (folder, &groups))?;
+    let load = LoadRun::prepare(session, share, prepared_topic, verify, (folder, &groups))?;
     let key = folder.key();
     // Their first answers may take long: that is no part of the load's time.
     let brokers = broker_sources::sources(session, key);
@@ -259,9 +279,9 @@ fn measure(
 enum Trouble {
     /// Slices cannot be written.
     Results(WriteError),
-    /// The target's process is gone, or its disk nearly full.
+    /// The target's process has ended, or its disk is nearly full.
     Target(String),
-    /// Another client's process is gone.
+    /// Another client's process has ended.
     Driver(String),
     /// An agent is gone, or its clock stepped.
     Agents(AgentsTrouble),
@@ -287,7 +307,7 @@ impl Trouble {
     }
 }
 
-/// Looks at a running load ten times a second.
+/// Samples a running load ten times per second.
 struct RepeatWatch<'a, 'b> {
     session: &'a mut Session<'b>,
     trial: &'a Trial,

@@ -5,6 +5,6 @@
 pub enum RepeatEnd {
     /// The next one can begin.
     Complete,
-    /// The user wants to stop.
+    /// The user stopped it.
     Interrupted,
 }

@@ -1,4 +1,4 @@
-//! What a run is made from: everything resolved, nothing read from a command line or an environment.
+//! The request for a run: everything resolved, nothing read from a command line or an environment.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,33 +17,33 @@ use crate::stop::StopRequests;
 /// A run of one question on one target.
 #[derive(Clone)]
 pub struct RunRequest<'a> {
-    /// What is asked.
+    /// The question.
     pub question: &'a Question,
-    /// What is asked about.
+    /// The target.
     pub target: &'a RunTarget,
-    /// Where the results go.
+    /// The folder for the results.
     pub folder: FolderChoice,
     /// The name that the user gives the run; [`name_slug`](crate::name_slug) names its default folder.
     pub name: Option<String>,
-    /// Where all randomness comes from; by default that of a saved plan, or a new one.
+    /// The random seed; by default that of a saved plan, or a new one.
     pub seed: Option<u64>,
     /// The command that the run folder names, without secrets.
     pub command: Vec<String>,
-    /// Whether topics and data of the run stay.
+    /// Whether the topics and data of the run are kept.
     pub keeps_data: bool,
     /// A topic of an existing cluster that is used unchanged.
     pub existing_topic: Option<String>,
-    /// Whether brokers are asked about the run's topic while trials run.
+    /// Whether kgauge polls the brokers about the run's topic during trials.
     pub polls_brokers: bool,
     /// Whether the run may use an existing cluster.
     pub consent: Consent<'a>,
-    /// The way to stop it.
+    /// Requests to stop it.
     pub stop: StopRequests,
-    /// What this machine offers.
+    /// Folders and programs of this machine.
     pub host: HostSetup,
     /// Makes the run a checkup: it reads the cluster, adds parts to its plan, and guards the cluster's health.
     pub checkup: Option<&'a CheckupRequest>,
-    /// Called when the target serves, before the first trial.
+    /// Called when the target is ready, before the first trial.
     pub on_target_ready: Option<&'a OnTargetReady<'a>>,
     /// The A/B test whose other side another run measures.
     pub ab: Option<AbTest>,
@@ -95,7 +95,7 @@ pub enum FolderChoice {
     Default,
     /// This one, which must be empty or not exist.
     New(PathBuf),
-    /// That of an interrupted run, which goes on.
+    /// The folder of an interrupted run, which is resumed.
     Resume(PathBuf),
 }
 
@@ -108,14 +108,14 @@ pub enum Consent<'a> {
     Ask(&'a dyn Fn() -> ConsentAnswer),
 }
 
-/// What the user says to a run on an existing cluster.
+/// The user's answer to a run on an existing cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsentAnswer {
     /// Begin.
     Yes,
     /// Do not.
     No,
-    /// There is nobody to ask.
+    /// There is no terminal to ask at.
     NobodyThere,
 }
 
@@ -128,5 +128,5 @@ impl fmt::Debug for Consent<'_> {
     }
 }
 
-/// What somebody does with the target of a run before its first trial.
+/// A callback with the target of a run before its first trial.
 pub type OnTargetReady<'a> = dyn Fn(&mut Cluster, &ClientConfig) -> Result<(), RunError> + 'a;

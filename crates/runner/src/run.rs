@@ -31,7 +31,7 @@ use crate::trial::run_step;
 pub struct FinishedRun {
     /// The run folder.
     pub dir: PathBuf,
-    /// Why it did not come to its end, if so.
+    /// Why it is not complete, if so.
     pub ended: Result<RepeatEnd, RunError>,
 }
 
@@ -51,7 +51,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
         mut session,
         mut plan,
         steps,
-        ab,
+        chooser,
     } = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return Err(opened.give_up(error, request.stop.is_wanted())),
@@ -64,13 +64,16 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             steps: &steps,
             dir: &dir,
             is_resumed: session.clusters.attempt > 0,
-            planned: match request.checkup {
-                Some(checkup) => TimeEstimate::at_most(checkup.budget),
-                None => time_estimate(&plan, &steps),
+            planned: match (request.checkup, &plan.tune) {
+                (Some(checkup), _) => TimeEstimate::at_most(checkup.budget),
+                (None, Some(tune)) => {
+                    TimeEstimate::at_most(std::time::Duration::from_nanos(tune.budget_ns))
+                }
+                (None, None) => time_estimate(&plan, &steps),
             },
             is_checkup: request.checkup.is_some(),
         }));
-    let mut source = StepSource::new(steps, searches, ab);
+    let mut source = StepSource::new(steps, searches, chooser);
     let ended = run_all(&mut session, &mut plan, &mut source);
     let kept = source
         .end(&session)
@@ -89,7 +92,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
     Ok(FinishedRun { dir, ended })
 }
 
-/// That many trials may fail one after the other before the run is given up.
+/// The run ends after this many failed trials in a row.
 const FAILURES_MAX: usize = 3;
 
 /// Runs every step. A trial that fails is given up; the others go on.
@@ -200,7 +203,7 @@ fn forget_late_stop(session: &mut Session<'_>) {
     }
 }
 
-/// How a run ended whose trials failed, if any did.
+/// The error of a run with failed trials, if there are any.
 fn ended(failed: Vec<RunError>, plan: &Plan) -> Result<RepeatEnd, RunError> {
     let count = failed.len();
     match failed.into_iter().next() {
@@ -214,7 +217,7 @@ fn ended(failed: Vec<RunError>, plan: &Plan) -> Result<RepeatEnd, RunError> {
     }
 }
 
-/// Writes down that a trial failed. False when results can no longer be kept: then nothing goes on.
+/// Records that a trial failed. False if results can no longer be written: then the run ends.
 fn note_failure(session: &mut Session<'_>, trial: &Trial, error: &RunError) -> bool {
     // Whatever happened to the cluster shall not strike the next trial.
     session.clusters.is_broken |= error.is_of_target();
@@ -224,12 +227,13 @@ fn note_failure(session: &mut Session<'_>, trial: &Trial, error: &RunError) -> b
         name: name.trim(),
         why: why.lines().next().unwrap_or_default(),
     });
-    let kind = match session.request.question.ab {
+    let question = session.request.question;
+    let kind = match question.ab.is_some() || question.tune.is_some() {
         // The other repeats of the trial go on.
-        Some(_) => EventKind::Warning {
+        true => EventKind::Warning {
             text: in_one_line(&why),
         },
-        None => EventKind::TrialFailed {
+        false => EventKind::TrialFailed {
             trial: trial.index,
             why: in_one_line(&why),
         },

@@ -1,4 +1,4 @@
-//! The target of a run: what the user names, and the broker settings that the scenarios want.
+//! The target of a run: what the user names, and the broker settings that the scenarios need.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,9 @@ use crate::error::{OrRunError, RunError};
 use crate::ids::slug;
 use crate::metrics::MetricsAddress;
 use crate::question::Question;
+use crate::target_text::{ReadTarget, read_target};
 
-/// A target, as typed and as understood.
+/// A target, as text and as parsed.
 #[derive(Debug, Clone)]
 pub struct RunTarget {
     /// As the user writes it.
@@ -26,6 +27,8 @@ pub struct RunTarget {
     pub destination: Option<DestinationTarget>,
     /// The metrics endpoints of its brokers, if it is an existing cluster.
     pub metrics: Vec<MetricsAddress>,
+    /// What was found about it on the way, for the user.
+    pub remarks: Vec<String>,
     /// The speeds of this machine's network interfaces, where the user names them.
     pub speeds: Vec<UserSpeed>,
 }
@@ -44,21 +47,12 @@ impl DestinationTarget {
     pub fn parse(text: &str) -> Result<Self, RunError> {
         Ok(Self {
             text: text.to_owned(),
-            spec: parse(text)?,
+            spec: read_target(text)?.spec,
         })
     }
 }
 
-/// Reads a target that a run can use.
-fn parse(text: &str) -> Result<TargetSpec, RunError> {
-    let spec = TargetSpec::parse(text).or_bad_input()?;
-    match spec.check_for_run() {
-        Ok(()) => Ok(spec),
-        Err(why) => Err(RunError::input(format!("target {text}: {why}"))),
-    }
-}
-
-/// The clusters that trials want, each once, with a trial that wants it.
+/// The clusters that trials need, each once, with a trial that needs it.
 fn clusters<'a>(trials: impl Iterator<Item = &'a Trial>) -> Vec<(String, &'a ClusterNeeds)> {
     let mut clusters: Vec<(String, &ClusterNeeds)> = Vec::new();
     for trial in trials {
@@ -79,14 +73,19 @@ impl RunTarget {
 
     /// Reads a target, with as many brokers as a question needs.
     pub fn parse(text: &str, question: &Question) -> Result<Self, RunError> {
-        let mut spec = parse(text)?;
+        let ReadTarget {
+            mut spec,
+            metrics,
+            remarks,
+        } = read_target(text)?;
         spec.fit_to(question.brokers_needed());
         Ok(Self {
             text: text.to_owned(),
             spec,
             price_per_hour: None,
             destination: None,
-            metrics: Vec::new(),
+            metrics,
+            remarks,
             speeds: Vec::new(),
         })
     }
@@ -111,7 +110,7 @@ impl RunTarget {
         slug(&self.text, CHARS_MAX)
     }
 
-    /// Whether it can be what each trial wants.
+    /// Whether it can provide the cluster that each trial needs.
     fn check_clusters(&self, clusters: &[(String, &ClusterNeeds)]) -> Result<(), RunError> {
         if let (true, [(first, _), (other, _), ..]) = (self.is_existing(), clusters) {
             let words = format!(
@@ -141,7 +140,7 @@ impl RunTarget {
         }
     }
 
-    /// Whether it can be what a trial wants, and have done to it what the trial does.
+    /// Whether it can provide the cluster that a trial needs, and supports the trial's faults.
     pub(crate) fn can_serve(&self, trial: &Trial) -> Result<(), RunError> {
         self.spec_for(&trial.cluster)?;
         if let Some(mirror) = &trial.cluster.mirror {
@@ -162,7 +161,7 @@ impl RunTarget {
         }
     }
 
-    /// What is to be started for a trial.
+    /// The cluster to start for a trial.
     pub(crate) fn spec_for(&self, needs: &ClusterNeeds) -> Result<TargetSpec, RunError> {
         let refused = |why: String| RunError::input(format!("target {}: {why}", self.text));
         let mut spec = self.spec.clone();
@@ -184,7 +183,7 @@ impl RunTarget {
         Ok(spec)
     }
 
-    /// What the second cluster is: the one that the user names, or one like the target.
+    /// The second cluster: the one that the user names, or one like the target.
     pub(crate) fn destination_for(
         &self,
         needs: &MirrorNeeds,
@@ -236,7 +235,7 @@ impl RunTarget {
         Ok(spec)
     }
 
-    /// Whether an existing cluster is what the trials want: kgauge does not change it.
+    /// Whether an existing cluster already has what the trials need, because kgauge does not change it.
     pub(crate) fn check_existing(
         &self,
         cluster: &mut Cluster,

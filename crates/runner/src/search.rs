@@ -1,4 +1,4 @@
-//! A search in progress: which load runs next, and what the load that has run says.
+//! A search in progress: chooses the next load, and judges the last one.
 
 use std::time::{Duration, Instant};
 
@@ -25,10 +25,10 @@ use crate::settle::DirtyPages;
 const VOIDS_MAX: usize = 3;
 /// Loads of the curve, as shares of the lower bound.
 const CURVE: [f64; 4] = [0.10, 0.50, 0.75, 0.90];
-/// What a load takes besides its stages: its topic, connections, the last answers.
+/// Time of a load outside of its stages: its topic, connections, the last responses.
 const BETWEEN_NS: u64 = 2_000_000_000;
 
-/// A search in progress. Its loads and its end are in the run's record; this is what the record does not have.
+/// A search in progress. The run's record has its loads and its end; this is the rest of its state.
 pub(crate) struct ActiveSearch {
     /// The trial at full speed, with the goals.
     base: Trial,
@@ -37,7 +37,7 @@ pub(crate) struct ActiveSearch {
     full_speed: RepeatStep,
     /// Its index in the record.
     index: usize,
-    /// The load that runs.
+    /// The current load.
     load: Option<RunningLoad>,
     voids_in_a_row: usize,
     /// The time that the search may take; none without a budget.
@@ -47,7 +47,7 @@ pub(crate) struct ActiveSearch {
     dirty: DirtyPages,
 }
 
-/// A load that runs.
+/// A load in progress.
 #[derive(Clone, Copy)]
 struct RunningLoad {
     trial: u32,
@@ -66,7 +66,7 @@ enum Choice {
 }
 
 impl ActiveSearch {
-    /// Starts the search behind a repeat at full speed, or goes on with it where the record ends.
+    /// Starts the search after a repeat at full speed, or resumes it where the record ends.
     pub(crate) fn begin(
         step: RepeatStep,
         plan: &Plan,
@@ -103,7 +103,8 @@ impl ActiveSearch {
         })
     }
 
-    /// The next step; its trial is in the plan then. `None` if the search is over, or the user stops the run.
+    /// Adds the trial of the next step to the plan, and returns the step. `None` if the search is over, or the user
+    /// stops the run.
     pub(crate) fn next_step(
         &mut self,
         session: &mut Session<'_>,
@@ -309,7 +310,7 @@ impl ActiveSearch {
         Ok(true)
     }
 
-    /// A step failed. True if the search can go on: the load is measured again.
+    /// A step failed. Returns true if the search continues: it measures the load again.
     pub(crate) fn fail(
         &mut self,
         step: RepeatStep,

@@ -1,4 +1,4 @@
-//! What all parts of a run share: the target, the folder, the topics that were made, the way to stop.
+//! What all parts of a run share: the target, the folder, the created topics, the stop requests.
 
 use std::path::PathBuf;
 
@@ -44,9 +44,9 @@ pub(crate) struct Session<'a> {
     pub(crate) slice_tap: Option<RepeatTap>,
     pub(crate) stopping: StopRequests,
     pub(crate) target: SharedTarget,
-    /// What kind of target it is.
+    /// The kind of the target.
     pub(crate) kind: TargetKind,
-    /// How it is reached.
+    /// The connection settings of the target.
     pub(crate) client: ClientConfig,
     /// How many brokers it has.
     pub(crate) nodes: usize,
@@ -79,17 +79,17 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Tells the observer something that the user should see.
+    /// Reports a remark for the user to the observer.
     pub(crate) fn remark(&mut self, message: &str) {
         self.observer.observe(&RunEvent::Remark(message));
     }
 
-    /// Tells the observer what the run does between loads.
+    /// Reports an activity between loads to the observer.
     pub(crate) fn report(&mut self, activity: &Activity) {
         self.observer.observe(&RunEvent::Activity(activity));
     }
 
-    /// Keeps an event. A folder that takes no more events ends the run through its slices.
+    /// Records an event. If the folder cannot be written any more, its slices end the run.
     pub(crate) fn event(&self, at: Option<(RepeatKey, u64)>, kind: EventKind) {
         let _ = self.folder.events().write(&event(at, kind));
     }
@@ -114,7 +114,7 @@ impl Session<'_> {
         self.death().or_else(disk).or_else(health)
     }
 
-    /// The message of a target that is gone. While a fault is injected, nobody looks.
+    /// The message of a target that has ended. Not checked while a fault is being injected.
     pub(crate) fn death(&self) -> Option<String> {
         let mirror = || self.mirror.as_ref().and_then(Mirror::death);
         self.target.death().or_else(mirror)

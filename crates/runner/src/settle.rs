@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use crate::observer::Activity;
 use crate::session::Session;
 
-/// No wait is longer: a machine that writes all the time is never at its base.
+/// The longest wait: a machine that always writes never reaches its base.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 /// How often it is checked.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Bytes above the base that do not matter.
 const ABOVE_BASE_MAX: u64 = 64 << 20;
 
-/// How many bytes of this machine's page cache were not on disk when the search started.
+/// Dirty bytes in this machine's page cache when the search started.
 pub(crate) struct DirtyPages {
     base: Option<u64>,
 }
 
 impl DirtyPages {
-    /// As it is now.
+    /// Reads the current value.
     pub(crate) fn now() -> DirtyPages {
         DirtyPages {
             base: dirty_bytes(),

@@ -1,11 +1,11 @@
-//! The target, shared between the run and the thread that breaks it on purpose.
+//! The target, shared between the run and the thread that injects faults.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use kgauge_target::{Done, Instruction, MetricsPlace, NodeReport, Target, TargetProcess};
 
-/// When a target that somebody else uses is tried again.
+/// The pause before another attempt to use a busy target.
 const TRY_AGAIN: Duration = Duration::from_millis(1);
 
 /// A target that two threads may use in turn. Between two clusters of a run there is none.
@@ -27,7 +27,7 @@ impl SharedTarget {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Carries out one instruction, once nobody else uses the target. An error is in words.
+    /// Carries out one instruction once no other thread uses the target. The error is a message.
     pub(crate) fn instruct(&self, instruction: &Instruction) -> Result<Done, String> {
         match self.lock().as_mut() {
             Some(target) => {
@@ -68,7 +68,7 @@ impl SharedTarget {
         }
     }
 
-    /// Where its brokers tell their metrics; else why they do not.
+    /// Where its brokers provide their metrics, or why they do not.
     pub(crate) fn metrics(&self) -> Result<MetricsPlace, String> {
         match self.lock().as_ref() {
             Some(target) => target.metrics(),

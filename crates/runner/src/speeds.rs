@@ -1,4 +1,4 @@
-//! How fast network interfaces are, as the user says: `--network-speed eth0=10Gbit`.
+//! The speeds of network interfaces that the user sets: `--network-speed eth0=10Gbit`.
 
 use kgauge_audit::parse_with_unit;
 use kgauge_observe::{UserSpeed, network_interfaces};

@@ -7,7 +7,6 @@ use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
 use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec};
 
-use crate::ab::ActiveAb;
 use crate::ceilings::Ceilings;
 use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
@@ -30,6 +29,7 @@ use crate::processes;
 use crate::request::RunRequest;
 use crate::session::{ClusterHealth, Session};
 use crate::shared::SharedTarget;
+use crate::step_chooser::StepChooser;
 
 /// A run whose target serves, and whose plan is written down.
 pub(crate) struct PreparedRun<'a> {
@@ -37,8 +37,8 @@ pub(crate) struct PreparedRun<'a> {
     pub(crate) plan: Plan,
     /// What is left to do, in order; searches add to it.
     pub(crate) steps: Vec<RepeatStep>,
-    /// The A/B test that the run measures.
-    pub(crate) ab: Option<ActiveAb>,
+    /// The A/B test or the search for settings that the run makes.
+    pub(crate) chooser: Option<StepChooser>,
 }
 
 /// Starts the target, checks that everything fits, and writes the plan. After an error no target is left.
@@ -113,7 +113,7 @@ pub(crate) fn prepare<'a>(
         checkup,
     };
     Ok(PreparedRun {
-        ab: ActiveAb::of(&plan, request, opened.earlier.as_ref())?,
+        chooser: StepChooser::of(&plan, request, &facts, opened.earlier.as_ref())?,
         session,
         plan,
         steps,
@@ -182,7 +182,7 @@ fn left_to_do(
 ) -> Result<(Vec<RepeatStep>, LeftOut), RunError> {
     let question = request.question;
     let left_out = left_out(question, request.target, observer);
-    if question.ab.is_some() {
+    if question.ab.is_some() || question.tune.is_some() {
         return match left_out.into_iter().next() {
             // The test adds all repeats behind these.
             None => Ok((question.order(opened.seed), LeftOut::new())),
@@ -256,7 +256,8 @@ fn several_clusters(plan: &Plan) -> Option<String> {
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
     differ.then(|| {
-        "Trials with other broker settings had another cluster; details are of the first."
+        "Trials with other broker settings ran on separate clusters; broker details are those of the \
+         first."
             .to_owned()
     })
 }
@@ -271,6 +272,11 @@ fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
     for trial in &mut to_run.trials {
         if let Some(ab) = &plan.ab {
             trial.repeats = ab.blocks_max;
+        }
+        if let Some(tune) = &plan.tune {
+            let hold_ns = trial.stages.hold_ns.unwrap_or(u64::MAX).max(1);
+            let repeats = tune.budget_ns / hold_ns.saturating_add(trial.stages.warm_up_ns);
+            trial.repeats = u32::try_from(repeats).unwrap_or(u32::MAX).max(1);
         }
         if let Some(search) = trial.search.as_ref().filter(|one| one.rate_max.is_some()) {
             trial.stages.hold_ns = Some(search.window_ns * u64::from(search.windows));

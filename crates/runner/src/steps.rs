@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use kgauge_results::run::SearchRecord;
 use kgauge_scenario::{Plan, RepeatStep};
 
-use crate::ab::ActiveAb;
 use crate::checkup_parts;
 use crate::error::RunError;
 use crate::search::ActiveSearch;
 use crate::session::Session;
+use crate::step_chooser::StepChooser;
 
 /// A repeat that is about to run.
 #[derive(Clone, Copy)]
@@ -18,13 +18,13 @@ pub(crate) struct NextStep {
     pub(crate) step: RepeatStep,
     /// Its position in the run, from 0.
     pub(crate) index: usize,
-    /// The number of steps of the run; unknown while a search or an A/B test asks for more.
+    /// The number of steps of the run; unknown while a search or a test asks for more.
     pub(crate) count: Option<usize>,
     /// Whether another trial follows.
     pub(crate) is_last: bool,
 }
 
-/// The repeats that are left to do. A search adds a trial to the plan for each load.
+/// The remaining repeats. A search adds a trial to the plan for each load.
 pub(crate) struct StepSource {
     planned: VecDeque<RepeatStep>,
     /// The number of steps that have begun.
@@ -33,7 +33,7 @@ pub(crate) struct StepSource {
     failed: Vec<u32>,
     search: Option<ActiveSearch>,
     record: SearchRecord,
-    ab: Option<ActiveAb>,
+    chooser: Option<StepChooser>,
 }
 
 impl StepSource {
@@ -41,10 +41,10 @@ impl StepSource {
     pub(crate) fn new(
         planned: Vec<RepeatStep>,
         record: SearchRecord,
-        ab: Option<ActiveAb>,
+        chooser: Option<StepChooser>,
     ) -> StepSource {
         StepSource {
-            planned: match ab {
+            planned: match chooser {
                 Some(_) => VecDeque::new(),
                 None => planned.into(),
             },
@@ -52,7 +52,7 @@ impl StepSource {
             failed: Vec::new(),
             search: None,
             record,
-            ab,
+            chooser,
         }
     }
 
@@ -62,8 +62,8 @@ impl StepSource {
         session: &mut Session<'_>,
         plan: &mut Plan,
     ) -> Result<Option<NextStep>, RunError> {
-        if let Some(ab) = &mut self.ab {
-            let step = ab.next_step(session, plan)?;
+        if let Some(chooser) = &mut self.chooser {
+            let step = chooser.next_step(session, plan)?;
             return Ok(step.map(|step| self.begin(step)));
         }
         loop {
@@ -98,7 +98,8 @@ impl StepSource {
         NextStep {
             step,
             index,
-            count: (self.search.is_none() && self.ab.is_none()).then(|| self.started + self.left()),
+            count: (self.search.is_none() && self.chooser.is_none())
+                .then(|| self.started + self.left()),
             is_last: next.is_none_or(|next| next.trial != step.trial),
         }
     }
@@ -108,21 +109,21 @@ impl StepSource {
         self.planned.len()
     }
 
-    /// A step is complete, and its results are written.
+    /// A step is complete, and its results are on disk.
     pub(crate) fn complete(
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
         step: RepeatStep,
     ) -> Result<(), RunError> {
-        match (&mut self.ab, &mut self.search) {
-            (Some(ab), _) => ab.complete(session, plan, step),
+        match (&mut self.chooser, &mut self.search) {
+            (Some(chooser), _) => chooser.complete(session, plan, step),
             (None, Some(search)) => search.complete(session, plan, step, &mut self.record),
             (None, None) => Ok(()),
         }
     }
 
-    /// A load was too much for a broker, and was ended. True if it is one of a search, which goes on below it.
+    /// A load was ended because it was too much for a broker. True if it belongs to a search, which continues below it.
     pub(crate) fn limit(
         &mut self,
         session: &mut Session<'_>,
@@ -135,15 +136,15 @@ impl StepSource {
         }
     }
 
-    /// A step failed. True if it is not lost: a search measures its load again, and an A/B test another pair.
+    /// A step failed. True if it is not lost: a search measures its load again, and a test another repeat.
     pub(crate) fn give_up(
         &mut self,
         session: &mut Session<'_>,
         step: RepeatStep,
         error: &RunError,
     ) -> Result<bool, RunError> {
-        if let Some(ab) = &mut self.ab {
-            ab.fail(session, error)?;
+        if let Some(chooser) = &mut self.chooser {
+            chooser.fail(session, error)?;
             return Ok(true);
         }
         let Some(search) = &mut self.search else {
@@ -160,6 +161,6 @@ impl StepSource {
 
     /// No more steps: what they have found is kept.
     pub(crate) fn end(self, session: &Session<'_>) -> Result<(), RunError> {
-        self.ab.map_or(Ok(()), |ab| ab.end(session))
+        self.chooser.map_or(Ok(()), |chooser| chooser.end(session))
     }
 }

@@ -1,22 +1,22 @@
-//! The wish to stop a run, which anybody may express: a signal handler, a test, another thread.
+//! Requests to stop a run, from a signal handler, a test or another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use kgauge_client::Interrupt;
 
-/// How often somebody has asked a run to stop. Clones share the count.
+/// The number of requests to stop a run. Clones share the count.
 #[derive(Debug, Clone)]
 pub struct StopRequests {
     /// Raised by the first request: the load ends, what was created is deleted, the report written.
     pub load: Interrupt,
-    /// Raised by the second: the run waits for nothing but the deletion of topics.
+    /// Raised by the second: the run only waits for the deletion of topics.
     pub all: Interrupt,
     count: Arc<AtomicU32>,
 }
 
 impl StopRequests {
-    /// Nobody has asked.
+    /// No request so far.
     pub fn idle() -> Self {
         Self {
             load: Interrupt::new(),
@@ -25,7 +25,7 @@ impl StopRequests {
         }
     }
 
-    /// Asks to stop; returns how often that was done before.
+    /// Requests a stop; returns the number of earlier requests.
     pub fn request(&self) -> u32 {
         let before = self.count.fetch_add(1, Ordering::Relaxed);
         match before {
@@ -35,12 +35,12 @@ impl StopRequests {
         before
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether a stop was requested.
     pub fn is_wanted(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// Lets the next load begin, after one that was ended for another reason than a request.
+    /// Lets the next load start after one that did not end because of a request.
     pub fn let_next_begin(&self) {
         if self.is_wanted() {
             return;

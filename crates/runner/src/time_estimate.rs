@@ -8,7 +8,7 @@ use kgauge_scenario::format::seconds;
 /// How long a run takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeEstimate {
-    /// If most loads are steady as soon as that can be known.
+    /// If most loads are steady from the start.
     pub usual: Duration,
     /// If every warm-up needs its limit.
     pub limit: Duration,

@@ -20,7 +20,7 @@ use crate::repeat_end::RepeatEnd;
 use crate::session::{ClusterHealth, Session};
 use crate::warming;
 
-/// Topic settings that say what an ack meant, or what became of the data.
+/// Topic settings that decide what an ack guarantees, or how long data is kept.
 const SETTINGS_KEPT: &[&str] = &[
     "min.insync.replicas",
     "flush.messages",
@@ -35,7 +35,7 @@ const SETTINGS_KEPT: &[&str] = &[
     "unclean.leader.election.enable",
 ];
 
-/// How long the cluster may take to make a topic when brokers did not answer at the end of the load before.
+/// How long creating a topic may take if brokers did not answer at the end of the previous load.
 const DOUBTFUL_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// Runs one repeat of a trial. `prepared_topic` is the topic that the repeat before has left, and that this one leaves.
@@ -87,7 +87,7 @@ pub(crate) fn run_step(
     ended
 }
 
-/// Makes and fills the topic; `None` when the user stopped it.
+/// Creates the topic and writes its preload; `None` if the user stopped it.
 fn make_topic(
     session: &mut Session<'_>,
     trial: &Trial,
@@ -117,7 +117,7 @@ fn make_topic(
     }))
 }
 
-/// A topic of the run's own.
+/// Creates a topic for the run.
 fn created(session: &mut Session<'_>, trial: &Trial, repeat: u32) -> Result<String, RunError> {
     let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
     if let (TargetKind::Existing, Some(ms)) = (session.kind, retention_ms(trial)) {
@@ -144,7 +144,7 @@ fn created(session: &mut Session<'_>, trial: &Trial, repeat: u32) -> Result<Stri
     Ok(name)
 }
 
-/// The topic that the user allowed, and where it ends now.
+/// The topic that the user allowed, with its current end offsets.
 fn adopted(
     session: &mut Session<'_>,
     trial: &Trial,
@@ -155,7 +155,7 @@ fn adopted(
     Ok((name, Some(ends)))
 }
 
-/// Writes what has to be there before the first stage; false when the user stopped it.
+/// Writes the preload before the first stage; false if the user stopped it.
 fn fill(session: &mut Session<'_>, trial: &Trial, name: &str) -> Result<bool, RunError> {
     let Some(plan) = &trial.topic.preload else {
         return Ok(true);

@@ -8,7 +8,7 @@ use kgauge_scenario::{FlowPlan, Shape, Stages, Trial};
 /// How often it is checked whether the load is steady.
 const CHECK_NS: u64 = 250_000_000;
 
-/// How long the warm-up of a load takes that is steady as soon as that can be known: most are.
+/// Length of the warm-up of a load that is steady from the start, as most are.
 pub(crate) fn usual_ns(stages: &Stages) -> u64 {
     let earliest_ns = stages.warm_up_ns.max(WARM_FROM_NS + HOLD_NOTICE_NS);
     earliest_ns.min(stages.warm_up_limit_ns())
@@ -38,12 +38,12 @@ impl WarmUp {
         }
     }
 
-    /// Whether nobody has decided yet when it ends.
+    /// Whether its end is still undecided.
     pub(crate) fn goes_on(&self) -> bool {
         !self.is_over
     }
 
-    /// Checks, if it is time; begins the hold of a load that is steady.
+    /// Checks at each interval, and starts the hold once the load is steady.
     pub(crate) fn check(&mut self, elapsed_ns: u64, control: &dyn HoldControl) {
         if self.is_over || elapsed_ns < self.next_check_ns {
             return;

@@ -18,10 +18,10 @@ use crate::observer::Activity;
 use crate::session::Session;
 use kgauge_observe::CpuTrack;
 
-/// A round of looking: long enough for pauses of the garbage collector to even out.
+/// Length of a round: long enough to average over pauses of the garbage collector.
 const ROUND_NS: u64 = 1_000_000_000;
 
-/// So many rounds are compared with as many before them.
+/// The last rounds that are compared with as many before them.
 const ROUNDS: usize = 4;
 
 /// Brokers are warm when neither throughput nor CPU time per record improves by more than this.
@@ -47,6 +47,7 @@ pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, Run
     session.report(&Activity::WarmingBegins);
     let prepared = PreparedLoad::prepare(&LoadSetup {
         copy: None,
+        verify: None,
         groups: &BTreeMap::new(),
         drivers: &[],
         share: &warming,
@@ -175,11 +176,11 @@ struct WarmingWatch<'a, 'b> {
     elapsed_ns: u64,
 }
 
-/// What one round showed.
+/// The figures of one round.
 #[derive(Clone, Copy)]
 struct WarmingRound {
     records_per_s: f64,
-    /// Nothing where the processes cannot be seen.
+    /// Unknown if the processes are not visible.
     cpu_ns_per_record: Option<f64>,
 }
 

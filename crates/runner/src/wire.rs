@@ -1,4 +1,4 @@
-//! What brokers tell over the wire during a repeat, and what kgauge's own clients hold: both as evidence.
+//! Evidence from the brokers' responses during a repeat, and from the buffers of kgauge's own clients.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use kgauge_results::{RunFolder, SECOND_NS};
 use crate::ids::unix_ms;
 use crate::session::Session;
 
-/// Starts the thread that asks; none where the user does not want it.
+/// Starts the polling thread, unless the user has turned it off.
 pub(crate) fn start(
     session: &Session<'_>,
     topic: &TopicFacts,
@@ -43,7 +43,7 @@ pub(crate) fn start(
     Ok(Some(watcher))
 }
 
-/// Writes down what producers hold, at each second of the run's clock.
+/// Records the buffer use of producers at each second of the run's clock.
 #[derive(Default)]
 pub(crate) struct Held {
     next_ns: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Looks at where a running load is. A folder that takes no line any more ends the run through its slices.
+    /// Samples a running load. If the folder cannot be written any more, its slices end the run.
     pub(crate) fn sample(&mut self, folder: &RunFolder, key: RepeatKey, progress: &LoadProgress) {
         if progress.elapsed_ns < self.next_ns {
             return;

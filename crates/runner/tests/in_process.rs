@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         let log = std::io::stderr();
         return ExitCode::from(embedded_main(std::io::stdin(), std::io::stdout(), log));
     }
-    let tests: [(&str, Test); 7] = [
+    let tests: [(&str, Test); 9] = [
         (
             "a_run_leaves_a_folder_and_tells_its_observer",
             a_run_leaves_a_folder,
@@ -70,6 +70,14 @@ fn main() -> ExitCode {
         (
             "an_ab_test_finds_a_hidden_difference_and_goes_on_after_a_stop",
             an_ab_test_finds_a_difference,
+        ),
+        (
+            "every_record_of_a_verified_run_is_read_back",
+            every_record_is_read_back,
+        ),
+        (
+            "a_machine_that_fails_loses_acked_records_which_the_settings_permit",
+            a_failed_machine_loses_records,
         ),
         (
             "what_cannot_be_run_is_refused_before_anything_starts",
@@ -152,6 +160,8 @@ impl Observer for Recorder {
                 other => format!("repeat {}: {other:?}", key.repeat),
             },
             RunEvent::LoadJudged(judgement) => format!("load {}", judgement.load.rate),
+            RunEvent::TunePhaseBegins(record) => format!("phase {}", record.phases.len()),
+            RunEvent::TuneMeasured(_) => "measured".to_owned(),
             RunEvent::PairMeasured(test) => format!("pair {}", test.pairs),
             RunEvent::TrialFailed { name, why } => format!("{name} failed: {why}"),
             RunEvent::Closing { error } => format!("closing {error:?}"),
@@ -210,6 +220,103 @@ fn a_run_leaves_a_folder(dir: &Path) {
         !out.join("target-data").exists(),
         "what the run wrote is gone"
     );
+}
+
+const VERIFIED: &str = "\
+kgauge: 1
+name: verified
+question: Is every record where its ack said?
+target: {brokers: 3}
+topic: {partitions: 4, replication: 3, config: {min.insync.replicas: 2}}
+flows:
+  - name: writers
+    kind: produce
+    producers: 3
+    shape: {constant: 4k/s}
+    record: {size: 100 B}
+    settings: {compression.type: lz4}
+  - name: keyed
+    kind: produce
+    shape: {constant: 1k/s}
+    record: {size: {uniform: {from: 50 B, to: 400 B}}, key: {uniform: {keys: 100}}, headers: {count: 2, key-size: 4 B, value-size: 8 B}}
+    settings: {enable.idempotence: false}
+  - name: echo
+    kind: echo
+    shape: {constant: 500/s}
+    record: {size: 80 B}
+  - {name: readers, kind: consume, consumers: 2}
+stages: {warm-up: 0 s, hold: 2 s}
+verify: true
+repeats: 1
+";
+
+/// Runs a verified scenario.
+fn verified(dir: &Path, scenario: &str) -> kgauge_analyze::Summary {
+    let file = dir.join("verified.yaml");
+    fs::write(&file, scenario).unwrap();
+    let question = Question::read(file.to_str().unwrap(), &ScenarioChanges::default()).unwrap();
+    let target = RunTarget::parse("embedded:3", &question).unwrap();
+    let request = RunRequest {
+        folder: FolderChoice::New(dir.join("out")),
+        ..RunRequest::new(&question, &target, host(dir))
+    };
+    let finished = run(&request, &mut Recorder::new()).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    write_results(&finished.dir).unwrap().1
+}
+
+fn every_record_is_read_back(dir: &Path) {
+    let summary = verified(dir, VERIFIED);
+    let check = summary.verification().unwrap();
+    assert_eq!(check.anomalies, []);
+    assert_eq!(check.unchecked, []);
+    assert!(check.acked > 8_000, "{check:?}");
+    assert_eq!(
+        (check.confirmed, check.read),
+        (check.acked, check.acked),
+        "every flow's records, and no others"
+    );
+    let counted: u64 = summary.trials[0].counted.iter().map(|one| one.acked).sum();
+    assert_eq!(check.acked, counted);
+    let repeat = summary.trials[0].repeats[0].verification.as_ref().unwrap();
+    assert_eq!(
+        repeat.replicas_compared, 8,
+        "two followers of four partitions"
+    );
+    assert_eq!(summary.exit_status, 0);
+}
+
+const LOSING: &str = "\
+kgauge: 1
+name: losing
+question: What does acks=1 lose when a machine fails?
+target: {brokers: 3}
+topic: {partitions: 1, replication: 3}
+flows:
+  - name: writers
+    kind: produce
+    shape: {constant: 20k/s}
+    record: {size: 100 B}
+    settings: {acks: ACKS, delivery.timeout.ms: 60000}
+stages: {warm-up: 0 s, hold: 6 s, drain: 60 s}
+faults:
+  - {at: 2 s, node: all, crash: true, restart-after: 1 s}
+verify: true
+repeats: 1
+";
+
+fn a_failed_machine_loses_records(dir: &Path) {
+    let summary = verified(dir, &LOSING.replace("ACKS", "1"));
+    let check = summary.verification().unwrap();
+    // Nothing was flushed, so that everything before the crash is lost; the settings permit that.
+    assert!(check.acked - check.confirmed > 1_000, "{check:?}");
+    assert_eq!(check.forbidden().count(), 0, "{check:?}");
+    assert_eq!(check.unchecked, []);
+    let lost = &check.anomalies[0];
+    assert_eq!(lost.anomaly, kgauge_results::run::Anomaly::LostWrite);
+    assert_eq!(lost.count, check.acked - check.confirmed);
+    let fault = lost.examples[0].place.fault.as_deref();
+    assert_eq!(fault, Some("all nodes: crash"));
 }
 
 fn a_stop_ends_the_load(dir: &Path) {

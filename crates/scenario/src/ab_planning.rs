@@ -97,7 +97,7 @@ impl AbPlan {
 }
 
 /// The figure that the user names, or the one that the scenario is about: throughput at full speed, else p99.
-fn metric(text: Option<&str>, trial: &Trial) -> Result<AbMetric, AbError> {
+pub(crate) fn metric(text: Option<&str>, trial: &Trial) -> Result<AbMetric, AbError> {
     let sends = trial.flows.iter().find(|flow| flow.produces().is_some());
     let Some(flow) = sends.or(trial.flows.first()) else {
         return Err(refused("", "the scenario has no flow"));
@@ -149,7 +149,7 @@ fn refused(metric: &str, reason: impl Into<String>) -> AbError {
 }
 
 /// A figure that a flow of the trial has, and whose ratio means something.
-fn check_metric(metric: &AbMetric, trial: &Trial) -> Result<(), AbError> {
+pub(crate) fn check_metric(metric: &AbMetric, trial: &Trial) -> Result<(), AbError> {
     let AbMetric::OfFlow(figure) = metric else {
         return Ok(());
     };

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use crate::built_in_goals::{mistake, mistake_of_search, qualified, quoted};
 use crate::units::{self, UnitError};
 
 /// A question that every cluster can answer.
@@ -60,6 +61,20 @@ pub struct SearchOptions {
     pub settings: Vec<(&'static str, String)>,
 }
 
+impl SearchOptions {
+    /// Finds mistakes in goals before they are part of a scenario, where others would follow from them.
+    pub fn check_goals(&self) -> Result<(), BuiltInError> {
+        let mut mistakes = self.goals.iter().filter_map(|goal| mistake_of_search(goal));
+        match mistakes.next() {
+            None => Ok(()),
+            Some(reason) => Err(BuiltInError::Value {
+                option: "goal",
+                reason,
+            }),
+        }
+    }
+}
+
 /// A built-in scenario that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuiltInError {
@@ -71,7 +86,7 @@ pub enum BuiltInError {
         /// What is wrong with it.
         reason: String,
     },
-    /// An option says nothing about this scenario.
+    /// An option has no effect on this scenario.
     #[error("--{option} does not apply to `{scenario}`; {instead}")]
     NotOfThis {
         /// The option's name.
@@ -134,25 +149,37 @@ impl BuiltIn {
             "kgauge: 1\nname: {}\nquestion: {}\ntarget: {{brokers: {replication}}}\n\
              topic: {{partitions: {partitions}, replication: {replication}}}\nflows:\n",
             self.name(),
-            self.question(size, rate, options),
+            quoted(&self.question(size, rate, options)),
         );
         self.write_flows(&mut text, options, size, rate);
         if let Some(search) = &options.search {
             write_search(&mut text, search);
-            return Ok(text);
+            return with_sound_goals(text);
         }
         let hold = options.duration.as_deref().unwrap_or("30 s");
         let _ = writeln!(text, "stages: {{warm-up: 3 s, hold: {hold}}}\nrepeats: 3");
         if !options.goals.is_empty() {
             text.push_str("goals:\n");
             for goal in &options.goals {
+                let (flow, latency) = self.measured();
+                let goal = quoted(&qualified(goal, flow, latency));
                 let _ = writeln!(text, "  - {goal}");
             }
         }
         if options.duration.is_none() {
             text.push_str("sizes:\n  quick: {stages.warm-up: 1 s, stages.hold: 5 s}\n");
         }
-        Ok(text)
+        with_sound_goals(text)
+    }
+
+    /// The flow that goals without a name mean, and its latency.
+    fn measured(self) -> (&'static str, &'static str) {
+        match self {
+            BuiltIn::Throughput | BuiltIn::Latency | BuiltIn::FanOut => {
+                ("writers", "writers.latency")
+            }
+            BuiltIn::EndToEnd => ("echo", "echo.end-to-end"),
+        }
     }
 
     fn default_rate(self) -> &'static str {
@@ -253,11 +280,21 @@ impl BuiltIn {
     }
 }
 
+fn with_sound_goals(text: String) -> Result<String, BuiltInError> {
+    match mistake(&text) {
+        None => Ok(text),
+        Some(reason) => Err(BuiltInError::Value {
+            option: "goal",
+            reason,
+        }),
+    }
+}
+
 /// The stages and the search.
 fn write_search(text: &mut String, search: &SearchOptions) {
     text.push_str("stages: {warm-up: 3 s}\nrepeats: 1\nsearch:\n  goals:\n");
     for goal in &search.goals {
-        let _ = writeln!(text, "    - {goal}");
+        let _ = writeln!(text, "    - {}", quoted(goal.trim()));
     }
     for (key, value) in &search.settings {
         let _ = writeln!(text, "  {key}: {value}");
@@ -395,6 +432,67 @@ mod tests {
             assert_eq!(
                 scenario.question(),
                 "What is the highest rate with p99 <= 20 ms?"
+            );
+        }
+    }
+
+    #[test]
+    fn a_goal_needs_no_flow_and_its_mistakes_name_the_option() {
+        let with = |built_in: BuiltIn, goal: &str| {
+            built_in.text(&BuiltInOptions {
+                goals: vec![goal.to_owned()],
+                ..BuiltInOptions::default()
+            })
+        };
+        for (built_in, goal, line) in [
+            (
+                BuiltIn::Latency,
+                "p99 <= 20 ms",
+                "writers.latency.p99 <= 20 ms",
+            ),
+            (
+                BuiltIn::EndToEnd,
+                "p99 <= 20 ms",
+                "echo.end-to-end.p99 <= 20 ms",
+            ),
+            (
+                BuiltIn::Throughput,
+                "throughput >= 1k/s",
+                "writers.throughput >= 1k/s",
+            ),
+        ] {
+            let text = with(built_in, goal).unwrap();
+            assert!(text.contains(&format!("goals:\n  - {line}\n")), "{text}");
+        }
+        for (goal, start) in [
+            ("p99 <= 20", "--goal: `20` has no unit\n  write a unit"),
+            ("p98 20 ms", "--goal: `p98 20 ms` is not a goal\n  "),
+            (
+                "readers.failed <= 0",
+                "--goal: there is no flow `readers`\n  ",
+            ),
+            ("x: {y", "--goal: `x: {y` is not a goal\n  "),
+            ("", "--goal: the text is empty\n  "),
+        ] {
+            let error = with(BuiltIn::Latency, goal).unwrap_err().to_string();
+            assert!(error.starts_with(start), "{error}");
+            let searched = BuiltIn::Latency.text(&BuiltInOptions {
+                search: Some(SearchOptions {
+                    goals: vec![goal.to_owned()],
+                    settings: Vec::new(),
+                }),
+                ..BuiltInOptions::default()
+            });
+            let error = searched.unwrap_err().to_string();
+            assert!(error.starts_with(start), "{error}");
+            let of_file = SearchOptions {
+                goals: vec![goal.to_owned()],
+                settings: Vec::new(),
+            };
+            // A file may have any flow.
+            assert_eq!(
+                of_file.check_goals().is_err(),
+                !goal.starts_with("readers.")
             );
         }
     }

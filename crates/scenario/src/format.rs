@@ -41,7 +41,7 @@ pub fn all_digits(value: f64) -> String {
     grouped(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A number rounded to so many significant digits, with thousands separators.
+/// A number rounded to this many significant digits, with thousands separators.
 fn significant(value: f64, digits: i32) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();

@@ -102,9 +102,10 @@ impl Trial {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::plan::{ClusterFacts, Size, TargetKind};
+    use crate::plan::{ClusterFacts, Size};
     use crate::planning::PlanRequest;
     use crate::scenario::Scenario;
+    use crate::target_kind::TargetKind;
 
     fn plan(seed: u64, flow: &str, vary: &str) -> Plan {
         let text = format!(

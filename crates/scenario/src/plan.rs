@@ -12,6 +12,8 @@ use crate::keys::stages::Stages;
 use crate::keys::study::{PartitionFormula, StudySource};
 use crate::keys::topic::TopicPlan;
 use crate::search::SearchPlan;
+use crate::target_kind::TargetKind;
+use crate::tune::TunePlan;
 
 /// Everything that one run will do. Running a saved plan repeats the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +36,9 @@ pub struct Plan {
     /// The A/B test that the trials belong to; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ab: Option<AbPlan>,
+    /// The search for better settings that the trials belong to; absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TunePlan>,
 }
 
 impl Plan {
@@ -95,18 +100,6 @@ pub struct ClusterFacts {
     pub version: Option<String>,
 }
 
-/// The kind of cluster under test. Embedded figures are never presented as Apache Kafka's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TargetKind {
-    /// kgauge's own broker, started for this run.
-    Embedded,
-    /// Apache Kafka, started by kgauge for this run.
-    Kafka,
-    /// An existing cluster, given by its addresses.
-    Existing,
-}
-
 /// One combination of the factors that a scenario varies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,6 +136,9 @@ pub struct Trial {
     /// What is done to the cluster meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultPlan>,
+    /// Whether every record is read back after the load and compared with its ack.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
     /// How often the trial runs.
     pub repeats: u32,
     /// What is demanded of the figures.
@@ -161,7 +157,7 @@ pub struct Trial {
 impl Plan {
     /// Whether trials or repeats are added while it runs, so that it does not show how many there will be.
     pub fn is_open_ended(&self) -> bool {
-        self.has_search() || self.ab.is_some()
+        self.has_search() || self.ab.is_some() || self.tune.is_some()
     }
 
     /// Whether it has a search, so that trials are added while it runs.

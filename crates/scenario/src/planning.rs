@@ -115,6 +115,7 @@ impl Plan {
             cluster,
             trials,
             ab: None,
+            tune: None,
         })
     }
 
@@ -166,6 +167,10 @@ impl Plan {
         }
         if let Some(ab) = &plan.ab {
             let sound = ab.sound(plan.trials.len());
+            sound.map_err(|why| PlanReadError::Trial { trial: 0, why })?;
+        }
+        if let Some(tune) = &plan.tune {
+            let sound = tune.sound();
             sound.map_err(|why| PlanReadError::Trial { trial: 0, why })?;
         }
         Ok(plan)

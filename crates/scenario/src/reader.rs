@@ -253,7 +253,7 @@ impl<'s> ValueReader<'s> {
             None if table.keys().count() <= 12 => {
                 format!("known keys: {}", names().collect::<Vec<_>>().join(", "))
             }
-            None => format!("the guide lists all {}", table.name.to_lowercase()),
+            None => format!("`kgauge help scenario` lists them under \"{}\"", table.name),
         };
         self.problem(place, format!("unknown key `{}`", shorten(key)), cure);
         near
@@ -407,7 +407,9 @@ impl<'s> ValueReader<'s> {
             return Some(*value);
         }
         let names = || choices.iter().map(|(name, _)| *name);
-        let cure = match nearest(text, names()) {
+        // Another number is another value, not a typo.
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let cure = match nearest(text, names()).filter(|_| !is_number) {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!("write one of: {}", names().collect::<Vec<_>>().join(", ")),
         };

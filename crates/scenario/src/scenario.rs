@@ -14,6 +14,7 @@ use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::reader::{KeyMap, ValueReader};
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
+use crate::verified;
 use crate::written_search;
 
 /// The maximum number of trials of a scenario: more is a typo, and would take days.
@@ -241,6 +242,7 @@ impl Scenario {
                 }
                 check(&mut reader, &tree, &written);
                 written_search::check(&mut reader, &tree, &written);
+                verified::check(&mut reader, &tree, &written);
                 trials.push(trial(written, chosen, trials.len()));
             }
         }
@@ -329,6 +331,7 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
         topic: written.topic,
         flows: written.flows,
         faults: written.faults.into_iter().map(|one| one.item).collect(),
+        verify: written.verify,
         repeats: written.repeats,
         goals: written.goals.into_iter().map(|goal| goal.item).collect(),
         published: published.map(|one| one.published).collect(),

@@ -65,6 +65,7 @@ impl Share {
             flows,
             stages,
             faults: Vec::new(),
+            verify: false,
             repeats: 1,
             goals: Vec::new(),
             published: Vec::new(),

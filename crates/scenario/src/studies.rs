@@ -76,6 +76,13 @@ const SHIPPED: &[ShippedStudy] = &[
         "record-size.yaml",
         "producer-and-consumer.yaml",
     ),
+    shipped!(
+        "durability": "study.yaml",
+        "leader-killed.yaml",
+        "leader-fails.yaml",
+        "all-fail.yaml",
+        "unclean.yaml",
+    ),
 ];
 
 impl Studies {

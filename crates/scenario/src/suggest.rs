@@ -10,13 +10,27 @@ pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     }
     // One typo per three characters, at least one, at most three.
     let far = (word.len() / 3).clamp(1, 3);
-    known
-        .into_iter()
+    let known: Vec<&'k str> = known.into_iter().collect();
+    let typos = known
+        .iter()
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= far)
-        .map(|candidate| (distance(&word, candidate), candidate))
+        .map(|candidate| (distance(&word, candidate), *candidate))
         .filter(|(distance, _)| *distance <= far)
-        .min_by_key(|(distance, _)| *distance)
+        .min_by_key(|(distance, _)| *distance);
+    typos
         .map(|(_, candidate)| candidate)
+        .or_else(|| continued(&word, &known))
+}
+
+/// The only word that goes on behind a dash: `linger` is short for `linger.ms`.
+fn continued<'k>(word: &[char], known: &[&'k str]) -> Option<&'k str> {
+    let mut longer = known.iter().filter(|candidate| {
+        let (mut letters, mut start) = (candidate.chars(), word.iter());
+        let is_start = start.all(|one| letters.next().is_some_and(|next| next == *one));
+        is_start && letters.next().is_some_and(is_dash)
+    });
+    let first = longer.next()?;
+    longer.next().is_none().then_some(*first)
 }
 
 /// The part of a text of any length that a message quotes.
@@ -70,6 +84,7 @@ mod tests {
             ("batchsize", "batch.size"),
             ("lingre.ms", "linger.ms"),
             ("ack", "acks"),
+            ("linger", "linger.ms"),
             ("acsk", "acks"),
             ("bufer.memroy", "buffer.memory"),
         ] {

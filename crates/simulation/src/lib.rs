@@ -22,6 +22,7 @@ mod single_node;
 mod world;
 
 pub use single_node::SingleNodeHarness;
+pub use world::FoundAnomaly;
 
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::node::Deviations;
@@ -41,6 +42,8 @@ pub struct SeedPlan {
     pub faults_ms: u64,
     /// Rules that the nodes break on purpose.
     pub deviations: Deviations,
+    /// Only `kgauge-verify` judges: records are identified, acks go to ledgers, and the logs are checked at the end.
+    pub is_verified: bool,
 }
 
 impl SeedPlan {
@@ -54,6 +57,7 @@ impl SeedPlan {
             members: 0,
             faults_ms: 6_000,
             deviations: Deviations::default(),
+            is_verified: false,
         }
     }
 }
@@ -211,4 +215,13 @@ pub struct FailedSeed {
 /// Runs one seed. `tell` receives every line of the history.
 pub fn run(plan: &SeedPlan, tell: &mut dyn FnMut(&str)) -> Result<SeedOutcome, Box<FailedSeed>> {
     world::World::new(*plan, tell).run()
+}
+
+/// Runs one seed, and lets `kgauge-verify` judge what the clients were told, in place of the simulation's own checks.
+pub fn run_verified(plan: &SeedPlan) -> Vec<FoundAnomaly> {
+    let plan = SeedPlan {
+        is_verified: true,
+        ..*plan
+    };
+    world::World::new(plan, &mut |_| ()).run_verified()
 }

@@ -83,8 +83,7 @@ impl TargetSpec {
     pub fn limit_memory(&mut self, bytes: u64) -> Result<(), String> {
         let TargetSpec::Kafka(spec) = self else {
             return Err(
-                "target.memory limits only Apache Kafka that kgauge starts: use --target \
-                 kafka:VERSION"
+                "target.memory needs Apache Kafka that kgauge starts: use --target kafka:VERSION"
                     .to_owned(),
             );
         };

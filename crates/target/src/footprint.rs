@@ -131,7 +131,7 @@ impl Footprint {
             ));
         }
         lines.push(match self.peak_per_second {
-            Some(rate) => format!("rate     up to {rate:.0} records/s"),
+            Some(rate) => format!("rate     up to {} records/s", count(rate.ceil() as u64)),
             None => "rate     as much as the cluster accepts".to_owned(),
         });
         lines.join("\n")
@@ -249,6 +249,7 @@ mod tests {
             cluster: facts.for_plan(),
             trials,
             ab: None,
+            tune: None,
         };
         Footprint::of(&plan, &facts)
     }

@@ -16,6 +16,9 @@ pub struct ToolCall {
     pub(crate) arguments: Vec<String>,
 }
 
+/// How the lists of options are written.
+const NOTATION: &str = "(`4.2+`: since Kafka 4.2; `; 5000` at the end: the default)";
+
 impl ToolCall {
     /// The tool that `arguments` call, if they call one. They begin with the program's name.
     ///
@@ -49,7 +52,9 @@ impl ToolCall {
             }
         }
         let known = || names::classes().collect::<Vec<_>>().join("\n  ");
-        let Some((class, rest)) = rest.split_first() else {
+        let asks = |class: &str| ["--help", "-h"].contains(&class);
+        let named = rest.split_first().filter(|(class, _)| !asks(class));
+        let Some((class, rest)) = named else {
             let known = known();
             return Err(format!(
                 "USAGE: kafka-run-class CLASSNAME [opts]; kgauge knows\n  {known}"
@@ -95,7 +100,7 @@ impl ToolCall {
             return Ok(given);
         }
         let (about, name, list) = (table.about, &self.name, table.list());
-        let help = format!("{about}\n\nusage: {name} [options]\n\n{list}");
+        let help = format!("{about}\n\nusage: {name} [options]\n{NOTATION}\n\n{list}");
         match table.style {
             // argparse4j prints its help as a result, joptsimple as a mistake.
             Style::Argparse => {

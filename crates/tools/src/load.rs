@@ -124,6 +124,7 @@ impl ToolLoad<'_> {
         };
         let setup = LoadSetup {
             copy: None,
+            verify: None,
             drivers: &[],
             share: &share,
             topic: self.topic,

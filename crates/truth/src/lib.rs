@@ -1,7 +1,7 @@
 //! The known-answer suite: kgauge runs scenarios whose figures follow from arithmetic.
 //!
 //! Goals: each check is a scenario with faults that runs as any user's scenario does; the check reads the run folder as
-//! any reader would, and compares it with a formula. `docs/guide/truth.md` says what each proves.
+//! any reader would, and compares it with a formula. `docs/guide/truth.md` explains what each proves.
 //!
 //! Non-goals: no hooks into the load engine or the recorder, no retries that hide a wrong figure, no printing.
 //!

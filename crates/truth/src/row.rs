@@ -15,7 +15,7 @@ pub(crate) struct TruthRow {
     pub(crate) unit: TruthUnit,
     /// What the formula gives; none in rows that only inform.
     pub(crate) expected: Option<f64>,
-    /// What the run folder says; none when it says nothing.
+    /// The value in the run folder, if it has one.
     pub(crate) measured: Option<f64>,
     /// The least that passes.
     pub(crate) low: Option<f64>,
@@ -190,7 +190,7 @@ impl TruthRow {
         }
     }
 
-    /// A row that says what is missing.
+    /// A row that reports what is missing.
     pub(crate) fn missing(
         check: &'static str,
         figure: impl Into<String>,

@@ -47,7 +47,7 @@ impl Runs {
         used.reduce(f64::max)
     }
 
-    /// Reads a run that an earlier suite has left in its folder; says whether there is one.
+    /// Reads a run of an earlier suite from its folder; returns whether there is one.
     pub(crate) fn read(
         &mut self,
         scenario: TruthScenario,
@@ -136,7 +136,7 @@ impl TruthRun {
         self.read.plan.as_ref()?.trials.first()
     }
 
-    /// What the summary says of a flow.
+    /// The summary of a flow.
     pub(crate) fn flow(&self, name: &str) -> Option<&FlowSummary> {
         let flows = &self.summary.trials.first()?.flows;
         flows.iter().find(|flow| flow.name == name)

@@ -1,4 +1,4 @@
-//! Stalls: records that wait for a stalled broker wait as long as arithmetic says.
+//! Stalls: records wait for a stalled broker as long as arithmetic predicts.
 //!
 //! A record that is due in a stall of length S, t after its beginning, is answered at its end: it waits S - t. Records
 //! that are due evenly wait evenly, from 0 to S; of a hold of length D the part (S - x) / D waits longer than x.

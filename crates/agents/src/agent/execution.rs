@@ -49,6 +49,7 @@ impl PreparedRepeat {
         let writer = SliceWriter::start_streaming("the lead", stream, Some(tap(&lateness)));
         let writer = writer.map_err(|error| format!("cannot start a thread: {error}"))?;
         let load = PreparedLoad::prepare(&LoadSetup {
+            verify: None,
             share: &order.share,
             topic: &order.topic,
             also: &[],

@@ -47,7 +47,7 @@ pub enum FigureFinding {
     },
 }
 
-/// Whether an answer may rest on a figure: costs and losses are said besides.
+/// Whether an answer may rest on a figure: costs and losses only follow it.
 pub(super) fn can_be_main(figure: FigureKind) -> bool {
     figure.is_latency() || matches!(figure, FigureKind::Throughput | FigureKind::ThroughputBytes)
 }

@@ -8,6 +8,7 @@ mod effect;
 mod factor_values;
 mod figures;
 mod outage;
+mod verification;
 
 use kgauge_scenario::AnswerKind;
 use schemars::JsonSchema;
@@ -20,6 +21,7 @@ pub use effect::{FigureEffect, TrialEffect};
 pub use factor_values::{FactorUnit, FactorValues};
 pub use figures::{AnswerFigure, FigureFinding};
 pub use outage::OutageAnswer;
+pub use verification::{AnomalySum, TrialPlace, UncheckedSum, Verification};
 
 use crate::summary::{GoalStatus, Summary, TrialSummary};
 
@@ -132,6 +134,9 @@ pub struct SummaryFile<'a> {
     answers: Vec<ScenarioAnswer>,
     /// Acked records of the run beside those on the brokers; null if nothing was written.
     count_check: Option<CountCheck>,
+    /// The check of every record; absent without `verify`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<Verification>,
 }
 
 impl<'a> SummaryFile<'a> {
@@ -141,6 +146,7 @@ impl<'a> SummaryFile<'a> {
             summary,
             answers: summary.answers(),
             count_check: summary.count_check(),
+            verification: summary.verification(),
         }
     }
 
@@ -152,6 +158,11 @@ impl<'a> SummaryFile<'a> {
     /// The check of counts.
     pub fn count_check(&self) -> Option<&CountCheck> {
         self.count_check.as_ref()
+    }
+
+    /// The check of every record.
+    pub fn verification(&self) -> Option<&Verification> {
+        self.verification.as_ref()
     }
 
     /// The JSON Schema (draft 2020-12).
@@ -171,6 +182,11 @@ impl Summary {
     /// Acked records of the run beside those on the brokers; `None` if nothing was written.
     pub fn count_check(&self) -> Option<CountCheck> {
         counts::check(self.trials.iter())
+    }
+
+    /// The check of every record; `None` if nothing was verified.
+    pub fn verification(&self) -> Option<Verification> {
+        verification::verification(self.trials.iter())
     }
 }
 

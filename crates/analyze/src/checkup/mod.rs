@@ -1,4 +1,4 @@
-//! What a checkup says of a cluster: its facts, the figures of its parts, and the findings, the gravest first.
+//! The result of a checkup: the cluster's facts, the figures of its parts, and the findings, the most severe first.
 
 mod facts;
 mod findings;

@@ -26,12 +26,12 @@ pub struct SettingDeviation {
 pub enum Practice {
     /// Copies on several brokers.
     Replicas {
-        /// At least so many.
+        /// The minimum.
         least: u32,
     },
     /// Acks that survive the loss of a broker.
     InSync {
-        /// At least so many replicas.
+        /// The minimum number of replicas.
         least: u32,
     },
     /// Writes that survive the loss of a broker: fewer in-sync replicas are demanded than there are replicas.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kgauge_results::run::BrokerRoundTrips;
 
 use super::BrokerSpeed;
+use crate::statistics::median;
 
 /// Fewer answers in a load say nothing about its percentiles.
 const COUNT_MIN: u32 = 20;
@@ -61,12 +62,6 @@ fn speed_of(
 
 fn is_slow(own_ns: f64, others_ns: f64) -> bool {
     own_ns >= SLOW_RATIO * others_ns && own_ns - others_ns >= SLOW_NS
-}
-
-/// The upper median; `None` without values.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 impl BrokerSpeed {

@@ -1,5 +1,5 @@
 //! What runs differ by that the repeats of one run do not show: neighbours on the machine, its clock, a colder disk.
-//! Repeats of a run share all that. `docs/decisions/intervals.md` says where the figures come from.
+//! Repeats of a run share all that. `docs/decisions/intervals.md` has the source of the figures.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The columns of a comparison: which run each is, in few words.
+//! The columns of a comparison, and a short name for each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
 /// Run ids end with a few characters of their own: `20260301-120000-7f3a`.
 const SHORT_ID_MAX: usize = 8;
-/// A longer label would fill the table: a version is what a broker or a file says.
+/// The longest label. A version comes from a broker or a file and could fill the table.
 const LABEL_CHARS_MAX: usize = 24;
 
 /// One run.
@@ -42,7 +42,7 @@ pub struct RunColumn {
     pub seed: Option<u64>,
     /// Milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// How the run stands.
+    /// The status of the run.
     pub run_status: RunStatus,
     /// How it ended, the worst first that is true.
     pub status: Status,
@@ -68,7 +68,7 @@ pub struct FurtherRun {
     pub seed: Option<u64>,
     /// Milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// How the run stands.
+    /// The status of the run.
     pub run_status: RunStatus,
 }
 
@@ -166,18 +166,9 @@ fn column(summary: &Summary, folder: String) -> RunColumn {
 
 fn label(summary: &Summary) -> String {
     let target = &summary.target;
-    let version = target.version.as_deref().filter(|text| !text.is_empty());
-    let name = match (target.kind, version) {
-        // Its version is kgauge's own, and would look like one of Kafka's.
-        (Some(TargetKind::Embedded), _) => "embedded".to_owned(),
-        (Some(TargetKind::Kafka), Some(version)) => format!("Kafka {version}"),
-        (Some(TargetKind::Kafka), None) => "Kafka".to_owned(),
-        // Of a cluster that does not tell its release its APIs tell the oldest that it can be.
-        (Some(TargetKind::Existing), Some(version)) => {
-            format!("cluster {}", version.replace("at least ", "≥"))
-        }
-        (Some(TargetKind::Existing), None) => "cluster".to_owned(),
-        (None, _) => "unknown".to_owned(),
+    let name = match target.kind {
+        Some(kind) => kind.short_name(target.version.as_deref()),
+        None => "unknown".to_owned(),
     };
     let name: String = name.chars().take(LABEL_CHARS_MAX).collect();
     match target.brokers {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
-use kgauge_results::run::{RunStatus, TargetKind};
+use kgauge_results::run::RunStatus;
 
 /// Memory within this part is the same machine: what a kernel keeps for itself differs.
 const MEMORY_WITHIN: f64 = 0.02;
@@ -224,8 +224,8 @@ fn target_kind(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<Differen
     let (Some(ours), Some(theirs)) = (one.summary.target.kind, base.summary.target.kind) else {
         return Some(DifferenceFact::UnknownTarget);
     };
-    let embedded = |kind| kind == TargetKind::Embedded;
-    (embedded(ours) != embedded(theirs)).then_some(DifferenceFact::OneEmbedded)
+    let is_other = ours.is_apache_kafka() != theirs.is_apache_kafka();
+    is_other.then_some(DifferenceFact::OneEmbedded)
 }
 
 fn size(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {

@@ -6,7 +6,7 @@ use crate::summary::{FlowSummary, GeneratorState, LatencySummary, Summary, Trial
 use kgauge_results::run::RunStatus;
 use kgauge_results::{Quantile, TimeKind};
 
-/// Where a figure stands and what was measured.
+/// The place of a figure, and its measured value.
 pub(crate) struct ComparedFigure {
     /// The flow; `None` for figures of the whole trial.
     pub(crate) flow: Option<String>,

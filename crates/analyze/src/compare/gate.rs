@@ -15,7 +15,7 @@ use super::{Comparison, DifferenceKind, RunDifference};
 use crate::statistics::Interval;
 use kgauge_results::run::RunStatus;
 
-/// What a gate looks at.
+/// The figures that a gate judges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateRequest {
     /// How much worse a figure may be, as a fraction: 0.1 for 10 %.
@@ -24,7 +24,7 @@ pub struct GateRequest {
     pub figures: Vec<GateChoice>,
 }
 
-/// A figure that a gate looks at.
+/// A figure that a gate judges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateChoice {
     /// Which.

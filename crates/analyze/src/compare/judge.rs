@@ -1,4 +1,4 @@
-//! Says of each figure how it stands to the baseline's.
+//! Judges each figure against the baseline's.
 
 use super::between::{self, BetweenRuns};
 use super::comparability::{DifferenceKind, RunDifference};

@@ -79,7 +79,7 @@ pub struct Comparison {
     pub rows: Vec<ComparisonRow>,
     /// What differs between the runs beside their targets.
     pub differences: Vec<RunDifference>,
-    /// How the words were found.
+    /// How the verdicts were found.
     pub method: Method,
     /// Rows beyond the limit, left out.
     pub rows_left_out: u64,

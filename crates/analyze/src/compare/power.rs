@@ -54,7 +54,7 @@ impl LogRatioError {
         }
     }
 
-    /// The same with so many times the repeats. What is assumed between runs stays.
+    /// The same with this many times the repeats and the same assumed spread between runs.
     fn with_repeats(self, times: f64) -> LogRatioError {
         let (measured, assumed) = (self.variance_measured, self.variance_assumed);
         if measured <= 0.0 {
@@ -71,7 +71,7 @@ impl LogRatioError {
         }
     }
 
-    /// With so many runs of each side instead of one: these show themselves what runs differ by.
+    /// With this many runs of each side instead of one, which show the spread between runs.
     fn with_runs(self, runs: u32) -> LogRatioError {
         LogRatioError {
             variance_measured: (self.variance_measured + self.variance_assumed) / f64::from(runs),
@@ -96,7 +96,7 @@ pub struct MoreNeeded {
 /// What sides were measured with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SampleSize {
-    /// One run each, with so many repeats.
+    /// One run of each side, with this many repeats.
     Repeats(u32),
     /// So many runs each.
     Runs(u32),
@@ -171,7 +171,7 @@ pub(super) fn more_needed(
 mod tests {
     use super::*;
 
-    /// Two sides of so many repeats with this standard deviation, and this between runs.
+    /// Two sides with this many repeats, this standard deviation, and this spread between runs.
     fn error(repeats: u32, within: f64, between: f64) -> LogRatioError {
         let n = f64::from(repeats);
         let measured = 2.0 * within * within / n;

@@ -175,7 +175,7 @@ pub struct PublishedFigure {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
     /// The figure: mean of the repeats, of percentiles that of all samples together; with several runs the mean of
-    /// their figures. Null when there is none, and then `missing` says why.
+    /// their figures. Null if there is none; `missing` then has the reason.
     pub estimate: Option<f64>,
     /// Why there is none.
     pub missing: Option<MissingFigure>,
@@ -190,9 +190,9 @@ pub struct Cell {
     pub values_of_runs: Vec<Vec<f64>>,
     /// What the figure must not be read without.
     pub marks: Vec<Caveat>,
-    /// How it stands to the published figure.
+    /// Its comparison with the published figure.
     pub published: Option<BesidePublished>,
-    /// How it stands to the baseline; null in the baseline's own column.
+    /// Its comparison with the baseline; null in the baseline's own column.
     pub against: Option<Against>,
 }
 
@@ -222,7 +222,7 @@ pub enum Caveat {
     GeneratorLate,
     /// The target was warming up, slowing down or shifting while it was measured.
     NotSteady,
-    /// A closed loop's time: that of its own buffer.
+    /// A closed loop's time, which is the wait in its own buffer.
     ClosedLoop,
     /// Fewer than 100 samples lie beyond the percentile.
     FewSamples,
@@ -273,12 +273,12 @@ pub struct Against {
     pub reason: AgainstReason,
 }
 
-/// Why a figure stands to the baseline's as it does.
+/// The reason for the verdict on a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(missing_docs)] // The fields' names say it.
 pub enum AgainstReason {
-    /// Statistics decided, among so many comparisons of the run.
+    /// Statistics decided, among this many comparisons of the run.
     Statistics { comparisons: u32 },
     /// Losses are counted, and need no statistics.
     Lost { ours: u64, theirs: u64 },
@@ -316,7 +316,7 @@ pub enum MarkedSide {
     Both,
 }
 
-/// How a figure stands to the baseline's.
+/// The verdict on a figure, compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DifferenceVerdict {
@@ -341,7 +341,7 @@ pub enum DifferenceVerdict {
     NotComparable,
     /// One of the two was not measured.
     NotMeasured,
-    /// Not judged: another row says the same.
+    /// Not judged: another row has the same information.
     NotJudged,
 }
 

@@ -5,7 +5,7 @@ use super::row::{BesidePublished, Caveat, Cell, ComparisonRow};
 use super::{CompareError, RunToCompare};
 use crate::statistics::Spread;
 
-/// Folds the cells of each side's runs into one; `counts` says how many runs each side has.
+/// Folds the cells of each side's runs into one; `counts` has the number of runs of each side.
 pub(super) fn fold(rows: &mut [ComparisonRow], counts: &[usize]) {
     if counts.iter().all(|count| *count == 1) {
         return;

@@ -10,7 +10,7 @@ use crate::summary::{Factor, TrialSummary};
 /// More rows are left out, and counted: a plan from outside can be of any length.
 const ROWS_MAX: usize = 20_000;
 
-/// What tells trials apart in all runs: the scenario and the factors by path.
+/// The identity of a trial in all runs: the scenario and the factors by path.
 type TrialKey = (String, Vec<(String, String)>);
 /// And figures within a trial.
 type RowKey = (Option<String>, FigureKind);

@@ -12,11 +12,11 @@ use kgauge_results::histogram::Histogram;
 use kgauge_results::slice::{Counts, Slice, SliceKey, TimeKind};
 use kgauge_results::stage::Stage;
 
-/// A second is kept whole until so many seconds after the last that was heard of it.
+/// A second is kept whole until this many seconds after its last slice.
 const OPEN_SECONDS: u32 = 4;
 /// How many seconds back a second is searched for whose records are answered.
 const BACK_SECONDS: u32 = 8;
-/// Answered is a second with times for so much of it.
+/// A second counts as answered if this share of its records has responses.
 const ANSWERED_PART: f64 = 0.99;
 /// Answers may come for so long: Kafka's `delivery.timeout.ms` is two minutes, and then a record has failed.
 const ANSWER_SECONDS: u32 = 150;

@@ -38,7 +38,7 @@ pub struct LiveRepeat {
     changes: Vec<Event>,
     /// Brokers that stopped answering, and that do again.
     outages: Vec<Event>,
-    /// When, and what each load thread had spun away by then: the last looks.
+    /// The last samples: when, and each load thread's busy-waiting time so far.
     spun: VecDeque<(u64, Vec<u64>)>,
 }
 

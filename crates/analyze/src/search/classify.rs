@@ -56,7 +56,7 @@ impl Reading {
         }
     }
 
-    /// How many more full windows decide a load if all of them end as `kept` says; 0 if it is decided.
+    /// How many more full windows decide a load if all of them keep (`kept`) or break the goals; 0 if it is decided.
     pub fn windows_missing(&self, windows: &[GoalWindow], kept: bool) -> usize {
         let mut all = windows.to_vec();
         let next = GoalWindow {

@@ -81,7 +81,7 @@ impl Loads {
         loads.map(|load| load.rate).collect()
     }
 
-    /// The relevant bounds. A load that held above one that broke says nothing: the target is not better at a higher
+    /// The relevant bounds. A load that held above one that broke is ignored: the target is not better at a higher
     /// rate, it had a good moment.
     pub fn bounds(&self, reading: &Reading) -> SearchBounds {
         let upper = self.of_class(reading, LoadClass::Upper).first().copied();

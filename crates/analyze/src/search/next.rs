@@ -8,7 +8,7 @@ use super::loads::{Loads, SearchBounds};
 const LEVELS: u32 = 3;
 /// One step beyond a bound is at most this factor.
 const STEP_MAX: f64 = 4.0;
-/// The rates that a closed loop and overload suggest are tried this often before the search goes on by itself.
+/// The search tries rates suggested by the closed loop and by overload this often, then continues without them.
 const SUGGESTED_MAX: usize = 3;
 
 /// What a search goes by.
@@ -89,7 +89,7 @@ impl Search {
         self.reading(kind, LEVELS - 1)
     }
 
-    /// What a reading says at the final duration.
+    /// The result of a reading at the final duration.
     pub fn bounds(&self, kind: ReadingKind) -> SearchBounds {
         self.loads.bounds(&self.final_reading(kind))
     }

@@ -39,7 +39,7 @@ pub fn decide(log_ratios: &[f64], width: f64) -> PairDecision {
     }
 }
 
-/// Where the ratio of the sides lies, valid after any number of looks; `None` with too few pairs for an end.
+/// The interval of the ratio of the sides, valid after any number of checks; `None` with too few pairs for a decision.
 pub fn ratio_interval(log_ratios: &[f64]) -> Option<Interval> {
     let interval = anytime_interval(log_ratios, super::ALPHA)?;
     let (low, high) = (interval.low.exp(), interval.high.exp());

@@ -31,7 +31,7 @@ pub struct BrokerPoint {
     pub values: Means,
     /// Requests of each kind.
     pub requests: BTreeMap<RequestKind, Means>,
-    /// The network threads of each listener, where the broker tells them apart.
+    /// The network threads of each listener, if the broker reports them separately.
     pub listeners: Vec<ListenerPoint>,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<BrokerSeries> {
     series.collect()
 }
 
-/// The process was started again in between, so its counters began anew.
+/// The process was restarted in between, so its counters started again at zero.
 fn is_restart(one: &BrokerSample, next: &BrokerSample) -> bool {
     let began = one.started_unix_ms.zip(next.started_unix_ms);
     // A clock that is set moves what a process says of its start; a restart takes longer than that.

@@ -19,7 +19,7 @@ pub struct ClientSeries {
     pub flow: u16,
     /// Second by second, ascending, as the flow's slices tell it; seconds in which nothing was counted are left out.
     pub seconds: Vec<ClientSecond>,
-    /// What producers held between two looks; nothing of other clients than kgauge's.
+    /// The buffers of producers between two samples; only of kgauge's own clients.
     pub held: Vec<HeldPoint>,
 }
 
@@ -65,7 +65,7 @@ pub struct ClientFigures {
     pub lag_records: Option<f64>,
 }
 
-/// What a flow's producers held between two looks.
+/// The buffers of a flow's producers between two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldPoint {
     /// From when, in nanoseconds since the start of the repeat.
@@ -74,9 +74,9 @@ pub struct HeldPoint {
     pub end_ns: u64,
     /// What of `buffer.memory` was in use, 0 to 1.
     pub buffer_part: f64,
-    /// Requests under way, as a part of the most that settings allow on the connections that a producer has, 0 to 1.
+    /// Requests in flight, as a share of the number that the settings allow on a producer's connections, 0 to 1.
     pub in_flight_part: f64,
-    /// Requests under way, one producer's.
+    /// Requests in flight per producer.
     pub in_flight_mean: f64,
     /// In which parts of the time records waited for room, and why.
     pub waits: WaitShares,
@@ -131,7 +131,7 @@ pub struct ClientHold {
     pub figures: ClientFigures,
     /// What of `buffer.memory` was in use, 0 to 1; `None` of other clients than kgauge's, and of consumers.
     pub buffer_part: Option<f64>,
-    /// Requests under way, as a part of the most that is allowed, 0 to 1.
+    /// Requests in flight, as a share of the allowed number, 0 to 1.
     pub in_flight_part: Option<f64>,
     /// What its producers waited for; `None` of other clients than kgauge's, and of consumers.
     pub waits: Option<WaitShares>,
@@ -220,7 +220,7 @@ pub fn client_hold(run: &RunRead, key: RepeatKey, flow: u16) -> Option<ClientHol
     })
 }
 
-/// Where no record tells the borders.
+/// Used if no record has the borders.
 fn seen(flow: &FlowRead) -> Option<(u64, u64)> {
     let mut seconds = flow.seconds.iter();
     let first = seconds.find(|second| second.stage == Stage::Hold)?;

@@ -6,7 +6,7 @@ use super::samples_by_thing::{SamplesByThing, Span};
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{Evidence, EvidenceKind, OtherProgramsSample, RepeatKey, Subject};
 
-/// How much CPU was used between two looks.
+/// CPU time used between two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuPoint {
     /// From when, in nanoseconds since the start of the repeat.
@@ -40,7 +40,7 @@ pub(super) fn series_of(evidence: &[&Evidence]) -> Vec<CpuSeries> {
     series.collect()
 }
 
-/// `None` when a counter went back (a process was started anew).
+/// `None` if a counter went back because a process was restarted.
 fn between(span: Span, one: &CpuReading, next: &CpuReading) -> Option<CpuPoint> {
     Some(CpuPoint {
         start_ns: span.start_ns,

@@ -11,11 +11,11 @@ pub struct CpuLimitSeries {
     pub subject: Subject,
     /// Cores that it allows.
     pub cores: f64,
-    /// What it did between two looks.
+    /// Its effect between two samples.
     pub points: Vec<CpuLimitPoint>,
 }
 
-/// What a limit did between two looks.
+/// The effect of a limit between two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuLimitPoint {
     /// From when, in nanoseconds since the start of the repeat.

@@ -48,7 +48,7 @@ pub struct ProcessSeries {
     pub subject: Subject,
     /// Memory at each look: nanoseconds since the start of the repeat, bytes.
     pub resident_bytes: Vec<(u64, u64)>,
-    /// What it did between two looks.
+    /// Its activity between two samples.
     pub points: Vec<MetricPoint>,
 }
 
@@ -83,7 +83,7 @@ pub struct PressureSeries {
     pub points: Vec<MetricPoint>,
 }
 
-/// What has metrics of its own.
+/// A thing with separate metrics.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing<'a> {
     Processors,

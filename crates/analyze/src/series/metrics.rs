@@ -88,7 +88,7 @@ fn metric_between(
 /// Where the kernel's counters of milliseconds begin again: `/proc/diskstats` shows 32 bits of them. What a queue's
 /// times add up to gets there in two days with a mean of 25 under way.
 const WRAP_NS: u64 = (1 << 32) * 1_000_000;
-/// More requests than this are never under way at one disk: a larger rise is a counter that was set back.
+/// One disk never has more requests in flight than this: a larger rise is a counter that was reset.
 const QUEUE_MAX: u64 = 100_000;
 
 /// How much a counter of a disk's times rose, even if it began again meanwhile.

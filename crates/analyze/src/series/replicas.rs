@@ -41,7 +41,7 @@ pub struct BrokerReplicas {
     pub broker: i32,
     /// At each look.
     pub looks: Vec<ReplicasPoint>,
-    /// How much longer its logs got between two looks; nothing where they got shorter, as when segments are deleted.
+    /// Growth of its logs between two samples; none if they shrank, as when segments are deleted.
     pub growth: Vec<GrowthPoint>,
 }
 
@@ -80,24 +80,24 @@ pub struct GroupSeries {
     /// Its id.
     pub group: String,
     /// When, in nanoseconds since the start of the repeat, and how far what it had committed was behind, in records.
-    /// Without looks at which the end of a partition was not known: what is behind there would be missing.
+    /// Without samples in which the end of a partition was unknown: they would miss the lag there.
     pub lag_records: Vec<(u64, u64)>,
 }
 
 /// What brokers reported in the hold of one repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WireHold {
-    /// How many looks lie in it.
+    /// The number of samples in it.
     pub looks: u32,
     /// The most that one follower was behind its leader, in records; `None` where that was not seen.
     pub lag_records_max: Option<u64>,
-    /// What all followers were behind, in the mean over looks at which that is known of each of them.
+    /// Mean lag of all followers together, over the samples in which each one's lag is known.
     pub lag_records_mean: Option<f64>,
     /// Whether follower lag kept growing: see [`lag_grows`]. `None` with too few samples.
     pub lag_grows: Option<bool>,
     /// The most partitions that had too few replicas in sync at one look.
     pub under_replicated_max: u32,
-    /// The part of the looks that saw any, 0 to 1.
+    /// The share of samples with any, 0 to 1.
     pub under_replicated_part: f64,
     /// The most partitions that nobody led at one look.
     pub leaderless_max: u32,

@@ -1,11 +1,11 @@
-//! From counters that only rise to what happened between two looks.
+//! Computes what happened between two samples from counters that only rise.
 
 use std::collections::BTreeMap;
 
 /// Looks nearer to each other than this make no rate: some counters move in steps of 10 ms. The last look of a repeat,
 /// at its end, may follow the one before at once.
 const SPAN_NS_MIN: u64 = 200_000_000;
-/// A longer span, where looks are a second apart, is a rest: its end was written because something followed.
+/// Samples are a second apart. A longer span is a pause; its end was written because something followed.
 const SPAN_NS_MAX: u64 = 1_600_000_000;
 
 /// Looks at several things, by thing.
@@ -23,7 +23,7 @@ impl<K: Ord, T> SamplesByThing<K, T> {
         self.of.entry(key).or_default().push((at_ns, look));
     }
 
-    /// The looks at each thing, in the order of time.
+    /// The samples of each thing, in the order of time.
     pub(super) fn each(self) -> impl Iterator<Item = (K, Vec<(u64, T)>)> {
         self.of.into_iter().map(|(key, mut looks)| {
             looks.sort_by_key(|(at_ns, _)| *at_ns);
@@ -31,7 +31,7 @@ impl<K: Ord, T> SamplesByThing<K, T> {
         })
     }
 
-    /// What `between` makes of each two looks that follow each other; nothing where a counter went back.
+    /// Applies `between` to each two consecutive samples; no result if a counter went back.
     pub(super) fn between<P>(
         self,
         between: impl Fn(Span, &T, &T) -> Option<P>,

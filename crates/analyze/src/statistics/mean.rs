@@ -1,4 +1,4 @@
-//! Means.
+//! Means and medians.
 
 /// The mean of pairs of weight and value; `None` without any weight.
 pub fn weighted_mean(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
@@ -12,6 +12,12 @@ pub fn weighted_mean(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64>
 /// The mean; `None` of nothing.
 pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     weighted_mean(values.into_iter().map(|value| (1.0, value)))
+}
+
+/// The upper median; `None` without values.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 #[cfg(test)]

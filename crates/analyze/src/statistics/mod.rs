@@ -10,7 +10,7 @@ mod spread;
 mod steadiness;
 mod student;
 
-pub use mean::{mean, weighted_mean};
+pub use mean::{mean, median, weighted_mean};
 pub use sequence::anytime_interval;
 pub use spread::{Interval, Spread};
 pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};

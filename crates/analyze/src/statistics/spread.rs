@@ -8,9 +8,9 @@ use super::student::t_95;
 /// The smallest gap that separates two groups, as a share of the whole range. With five or more evenly
 /// spread values, no gap reaches half of the range.
 const GAP_PART_MIN: f64 = 0.5;
-/// Below so many values no two modes are claimed.
+/// The minimum number of values for two modes.
 const MODES_VALUES_MIN: usize = 4;
-/// A range below so much of the mean is noise, however it is grouped.
+/// A range below this share of the mean is noise, however it is grouped.
 const MODES_RANGE_MIN: f64 = 0.10;
 
 /// One figure over the repeats of a trial. With one repeat there is no interval: `ci95` is null.

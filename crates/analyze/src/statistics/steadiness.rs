@@ -53,7 +53,7 @@ pub struct SteadinessCheck {
     pub detectable: f64,
 }
 
-/// Means of so many values are what MSER-5 looks at.
+/// MSER-5 uses means of this many values.
 const MSER_BATCH: usize = 5;
 
 /// Fewer values show nothing.

@@ -1,4 +1,4 @@
-//! What an A/B test says of its two sides.
+//! The summary of an A/B test.
 
 use kgauge_results::run::{AbEnd, VoidCause};
 use kgauge_scenario::{AbKind, AbSide};

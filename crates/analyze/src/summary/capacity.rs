@@ -1,11 +1,11 @@
-//! What a search says of the highest rate that keeps its goals.
+//! The summary of a search for the highest rate that keeps its goals.
 
 use kgauge_results::run::{LoadReason, SearchEnd, VoidCause};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::factor::Factor;
 use super::limit::Bottleneck;
-use super::trial::Factor;
 use crate::search::SearchBounds;
 use crate::statistics::{Interval, Spread};
 

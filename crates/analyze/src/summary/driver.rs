@@ -1,9 +1,9 @@
-//! What the summary says of clients beside kgauge's engine.
+//! The summary of other clients than kgauge's engine.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::trial::Factor;
+use super::factor::Factor;
 use crate::statistics::Spread;
 
 /// The other client that sent a flow.

@@ -1,4 +1,4 @@
-//! What the summary says of one flow.
+//! The summary of one flow.
 
 use schemars::JsonSchema;
 use serde::Serialize;

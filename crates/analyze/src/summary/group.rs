@@ -1,4 +1,4 @@
-//! What the summary says of consumer groups.
+//! The summary of consumer groups.
 
 use schemars::JsonSchema;
 use serde::Serialize;

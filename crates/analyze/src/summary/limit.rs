@@ -121,7 +121,7 @@ pub enum LimitFact {
     NothingAcked { silent_ns: u64, hold_ns: u64 },
     /// Clients lacked a connection or a partition's leader.
     Unreachable { time_part: f64 },
-    /// A repeat failed, in the target's own words where there are any.
+    /// A repeat failed, with the target's own message if there is one.
     RepeatFailed { repeat: u32, why: String },
     /// A limit on CPU time, and the part of its periods in which it stopped the process.
     CpuLimit {

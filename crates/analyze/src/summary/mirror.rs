@@ -1,4 +1,4 @@
-//! What the summary says of copies on another cluster.
+//! The summary of copies on another cluster.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct MirrorSummary {
     pub missing: u64,
     /// Records that a copy held once more.
     pub doubled: u64,
-    /// Records that failed at the source, or of which nobody knows: up to so many more may be missing.
+    /// Records that failed at the source, or whose outcome is unknown: up to this many more may be missing.
     pub unsure: u64,
     /// By how much the copies grew, as their brokers count; null when a repeat has no count.
     pub counted: Option<u64>,

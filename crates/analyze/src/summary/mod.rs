@@ -1,4 +1,4 @@
-//! The summary: what a run folder says, as figures with their spread. A pure function of the
+//! The summary of a run folder: figures with their spread. A pure function of the
 //! folder, so that it is the same byte for byte each time.
 
 pub mod ab;
@@ -7,6 +7,7 @@ pub mod blame;
 mod build;
 pub mod capacity;
 pub mod driver;
+pub mod factor;
 pub mod flow;
 pub mod generator;
 pub mod group;
@@ -21,6 +22,7 @@ pub mod repeat;
 pub mod steadiness;
 pub mod transaction;
 pub mod trial;
+pub mod tune;
 pub mod verdict;
 pub mod warning;
 
@@ -39,6 +41,7 @@ pub use capacity::{
     CapacityWindow, LoadVerdict,
 };
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
+pub use factor::Factor;
 pub use flow::{
     AckMeaning, Batching, ConsumerLag, ErrorSummary, FlowKind, FlowShape, FlowSummary, FlushPolicy,
     LittlesLaw, RecordCounts, Throttling, Throughput,
@@ -60,7 +63,11 @@ pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
 pub use steadiness::{FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
-pub use trial::{CountedOnBroker, Factor, RepeatSummary, TopicSummary, TrialSummary};
+pub use trial::{CountedOnBroker, RepeatSummary, TopicSummary, TrialSummary};
+pub use tune::{
+    ConditionRecord, PhaseCost, RacePlace, RacedCandidate, SettingEffect, SettingLine, SideEffect,
+    SideFigure, TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
+};
 pub use verdict::{
     GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedReason, PublishedStatus,
 };
@@ -70,7 +77,7 @@ use crate::checkup::CheckupSummary;
 use kgauge_results::folder::{LoggedTrial, RunRead};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
-/// What a run folder says: its figures, findings and goals.
+/// The result of a run folder: its figures, findings and goals.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "kgauge summary")]
 pub struct Summary {
@@ -97,6 +104,9 @@ pub struct Summary {
     /// The A/B test; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ab: Option<AbSummary>,
+    /// The search for better settings; absent for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tune: Option<TuneSummary>,
     /// The checkup; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkup: Option<CheckupSummary>,
@@ -114,7 +124,7 @@ impl Summary {
     /// The version of `summary.json` that this build writes.
     pub const FORMAT: u32 = 1;
 
-    /// What a run folder says.
+    /// The result of a run folder.
     pub fn of(run: &RunRead) -> Summary {
         build::summary(run)
     }
@@ -219,6 +229,8 @@ pub enum Status {
     GoalMissed,
     /// Sends failed, or their outcome is unknown.
     SendsFailed,
+    /// The check of every record found what the settings forbid.
+    AnomalyFound,
     /// The run had to stop.
     Failed,
     /// The user stopped it.

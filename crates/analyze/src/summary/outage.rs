@@ -1,4 +1,4 @@
-//! What the summary says of a node fault that the scenario injected.
+//! The summary of a node fault that the scenario injected.
 
 use schemars::JsonSchema;
 use serde::Serialize;

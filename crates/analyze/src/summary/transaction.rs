@@ -1,4 +1,4 @@
-//! What the summary says of transactions.
+//! The summary of transactions.
 
 use schemars::JsonSchema;
 use serde::Serialize;

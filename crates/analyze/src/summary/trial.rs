@@ -1,9 +1,10 @@
-//! What the summary says of one trial.
+//! The summary of one trial.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::agents::AgentsSummary;
+use super::factor::Factor;
 use super::flow::FlowSummary;
 use super::generator::{CpuSummary, GeneratorVerdict, Headroom};
 use super::limit::LimitVerdict;
@@ -11,7 +12,7 @@ use super::load::BrokerShares;
 use super::outage::RepeatOutage;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
-use kgauge_results::run::RepeatOutcome;
+use kgauge_results::run::{RepeatOutcome, VerificationRecord};
 use kgauge_scenario::{AnswerKind, Comparand};
 
 /// One trial: a combination of the factors, with its repeats.
@@ -82,15 +83,6 @@ pub struct TrialSummary {
     pub goals: Vec<GoalVerdict>,
 }
 
-/// A varied setting and its value in this trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Factor {
-    /// Its path in the scenario.
-    pub path: String,
-    /// As written.
-    pub value: String,
-}
-
 /// The topic of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TopicSummary {
@@ -111,6 +103,9 @@ pub struct RepeatSummary {
     pub outcome: Option<RepeatOutcome>,
     /// True when its figures count.
     pub measured: bool,
+    /// The check of every record; absent without `verify`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationRecord>,
 }
 
 /// Acked records compared with those that the brokers counted (growth of the end offsets).

@@ -86,7 +86,7 @@ pub struct PublishedComparison {
     pub word: PublishedStatus,
     /// Why.
     pub reason: PublishedReason,
-    /// In what the published test differs from this one, as the scenario says it.
+    /// How the published test differs from this one, as written in the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
     /// What arithmetic says of the line that the tool printed there, a sentence each; empty when nothing stands out, or
@@ -120,7 +120,7 @@ pub enum PublishedStatus {
 pub enum PublishedReason {
     /// kgauge did not measure the figure.
     NotMeasured,
-    /// The scenario says that the two are not comparable.
+    /// The scenario marks the two as not comparable.
     Different { because: String },
     /// The target was not steady.
     NotSteady,

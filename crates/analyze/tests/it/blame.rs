@@ -177,6 +177,39 @@ fn a_dead_broker_is_named_and_neither_generator_nor_processors_are_blamed() {
 }
 
 #[test]
+fn an_outage_with_two_symptoms_counts_once() {
+    let (_made, mut run) = with_dead_broker(&short());
+    // First connections fail, then they open but nothing arrives; the broker answers again 2 s before the hold's end.
+    let mut events = outage(None);
+    let mut second = events[0].clone();
+    if let EventKind::BrokerUnreachable {
+        since_ns, cause, ..
+    } = &mut second.kind
+    {
+        (*since_ns, *cause) = (5 * SECOND_NS, OutageCause::Silent);
+    }
+    second.at_ns = Some(7 * SECOND_NS);
+    events.push(second);
+    let mut back = outage(Some(8)).remove(1);
+    if let EventKind::BrokerBack { since_ns, .. } = &mut back.kind {
+        *since_ns = 5 * SECOND_NS;
+    }
+    events.push(back);
+    run.events.extend(events);
+    let trial = trial(&run);
+    assert_eq!(
+        LimitText::of(&trial).sentence,
+        "Bottleneck: an outage (broker 0 at 127.0.0.1:9092 did not respond for 4.00 s of 10.0 s \
+         (connections failed))."
+    );
+    let outages = kinds(&trial);
+    let outages = outages
+        .iter()
+        .filter(|kind| **kind == WarningKind::BrokerOutage);
+    assert_eq!(outages.count(), 1);
+}
+
+#[test]
 fn seconds_without_an_ack_are_an_outage_though_nobody_noticed_one() {
     let (_made, run) = with_dead_broker(&short());
     let limit = texts::limit(&run);

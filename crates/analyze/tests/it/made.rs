@@ -245,6 +245,7 @@ impl Made {
             }),
             replication: Some(Replication::NoFollowers),
             brokers: Vec::new(),
+            verification: None,
             agents: Vec::new(),
             outcome: RepeatOutcome::Complete,
         }

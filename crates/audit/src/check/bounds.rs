@@ -1,11 +1,11 @@
 //! Means that contradict their percentiles.
 //!
-//! Half of all times are at most p50, another 45 % at most p95 and so on, and the other way round: so the mean lies
+//! Half of all times are at most p50, another 45 % at most p95 and so on, and conversely: so the mean lies
 //! between `.45 p50 + .04 p95 + .009 p99 + .001 p99.9` and `.5 p50 + .45 p95 + .04 p99 + .009 p99.9 + .001 max`,
 //! whatever the distribution is. It holds for the order statistic that Kafka's tool prints, the one at index
-//! `floor(p n)`, for any number n of samples. Where the tool kept every k-th sample only (more than 500,000
-//! records), percentiles of an honest sample still miss by chance: half a million samples put the median's rank off by
-//! 0.0007. Three thousandths are allowed for that, and a millisecond for what truncation leaves open.
+//! `floor(p n)`, for any number n of samples. If the tool kept only every k-th sample (more than 500,000 records),
+//! the percentiles of an unbiased sample still deviate by chance: with half a million samples, the median's rank is
+//! off by 0.0007. The check allows three thousandths for that, and a millisecond for truncation.
 
 use crate::distribution::{PublishedTimes, shown, sum};
 use crate::finding::{AuditRule, Finding, FindingSeverity};

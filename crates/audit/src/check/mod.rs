@@ -13,6 +13,11 @@ use crate::finding::Finding;
 use crate::line::AuditedLine;
 use crate::options::Options;
 
+/// Whether producers' summaries of equal records follow each other.
+pub(crate) fn has_repeats(lines: &[AuditedLine]) -> bool {
+    spread::has_repeats(lines)
+}
+
 /// All findings, the most severe first, in the order of the text.
 pub(crate) fn all(lines: &[AuditedLine], options: &Options) -> Vec<Finding> {
     let mut found = bounds::check(lines);

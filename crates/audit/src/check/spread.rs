@@ -16,6 +16,11 @@ pub(super) fn check(lines: &[AuditedLine]) -> Vec<Finding> {
         .collect()
 }
 
+/// Whether there is anything to compute a spread from.
+pub(super) fn has_repeats(lines: &[AuditedLine]) -> bool {
+    !groups(lines).is_empty()
+}
+
 /// Consecutive summaries of the same records.
 fn groups(lines: &[AuditedLine]) -> Vec<Vec<(&AuditedLine, &ProducerLine)>> {
     let mut groups: Vec<Vec<(&AuditedLine, &ProducerLine)>> = Vec::new();

@@ -37,6 +37,7 @@ use crate::controller::Refusal;
 use crate::counts::RequestPhase;
 use crate::image::TopicImage;
 use crate::log::{AppendError, AppendInfo};
+use crate::node::deviations;
 use crate::node::replication::ReplicaRole;
 use crate::node::{
     BrokerNode, CloseReason, DelayedAnswer, PendingRequest, Reply, WaitOutcome, WaitTarget,
@@ -236,6 +237,7 @@ fn append(
     index: i32,
     batches: &mut [u8],
 ) -> Result<(AppendInfo, Option<WaitTarget>), RefusedAppend> {
+    let deviation = node.config.deviations.append;
     let replica = lookup::led(node, topic, index, -1).map_err(bare)?;
     let (id, epoch) = (replica.id, replica.leader_epoch);
     if acks == ACKS_ALL
@@ -245,10 +247,8 @@ fn append(
         return Err(bare(ErrorCode::NotEnoughReplicas).into());
     }
     let end_before = replica.log.log_end_offset();
-    match replica
-        .log
-        .append_as_leader(batches, epoch, call.now.wall_ms)
-    {
+    let wall_ms = call.now.wall_ms;
+    match deviations::append(deviation, &mut replica.log, batches, epoch, wall_ms) {
         Ok(info) => {
             if !info.duplicate {
                 let (bytes, records) = (batches.len() as u64, info.last_offset + 1 - end_before);

@@ -11,6 +11,7 @@ mod client_software;
 mod connections;
 mod controller_question;
 mod counting;
+pub(crate) mod deviations;
 mod disk;
 mod faults;
 mod fetches;
@@ -39,6 +40,7 @@ pub(crate) use authentication::Proof;
 pub(crate) use client_software::ClientSoftware;
 pub(crate) use connections::{AnswerCounts, ConnectionStage, Ticket};
 pub(crate) use controller_question::ControllerQuestion;
+pub use deviations::{AppendDeviation, Deviations};
 pub use disk::{DiskDone, DiskJob};
 pub(crate) use faults::DueFault;
 pub(crate) use fetches::ParkedId;
@@ -226,20 +228,6 @@ pub struct NodeConfig {
     pub turn_work_max: usize,
     /// Where it counts what it does; without it nothing is counted.
     pub counters: Option<Arc<Counters>>,
-}
-
-/// Rules that a node breaks on purpose, so that the simulation can prove that it notices.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Deviations {
-    /// acks=all is answered as soon as the leader has appended.
-    pub ack_before_replication: bool,
-    /// What groups write, commits among it, is answered as soon as the coordinator has appended.
-    pub commit_before_replication: bool,
-    /// A follower of a new leader cuts its log at its high watermark and asks for no epoch, as Kafka
-    /// did before KIP-101.
-    pub truncate_to_high_watermark: bool,
-    /// How many batches of a producer are remembered, if not five.
-    pub batches_kept: Option<usize>,
 }
 
 /// One node.

@@ -11,6 +11,7 @@ use crate::help;
 /// Compare two settings, scenarios or targets in pairs until the answer is clear
 #[derive(Debug, Default, Args)]
 #[command(after_help = help::AB)]
+#[command(mut_arg("goals", |goals| goals.hide(true)))]
 pub(crate) struct AbArgs {
     /// Built-in scenario or scenario file; two of them are compared with each other [default:
     /// throughput]
@@ -31,8 +32,8 @@ pub(crate) struct AbArgs {
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
-    /// Measure the same settings on both sides: how often does a test on this machine find a
-    /// difference where there is none, and how many pairs does a real one need
+    /// Measure the same settings on both sides. Shows how often a test on this machine finds a
+    /// difference where there is none, and how many pairs a real difference needs
     #[arg(long, conflicts_with_all = ["a", "b", "duet"])]
     pub(crate) aa: bool,
 
@@ -49,7 +50,7 @@ pub(crate) struct AbArgs {
     #[arg(long, value_name = "PERCENT")]
     pub(crate) width: Option<String>,
 
-    /// Stop in time with what is known, such as `15 min` [default: 30 min]
+    /// Stop after this time, even without an answer, such as `15 min` [default: 30 min]
     #[arg(long, value_name = "TIME")]
     pub(crate) budget: Option<String>,
 

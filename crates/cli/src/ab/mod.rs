@@ -21,6 +21,7 @@ const DURATION: &str = "10 s";
 
 /// Measures, keeps everything in run folders, and reports.
 pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
+    arguments.built_in.without_goals()?;
     if let Some(dir) = &arguments.resume {
         return resume(arguments, dir);
     }
@@ -112,7 +113,7 @@ fn name(settings: &[String]) -> String {
 }
 
 /// Paths and values; a comma separates them only where another path follows, because values may have commas too.
-fn settings_of(texts: &[String]) -> Vec<String> {
+pub(crate) fn settings_of(texts: &[String]) -> Vec<String> {
     let mut settings: Vec<String> = Vec::new();
     for text in texts {
         let mut is_first = true;

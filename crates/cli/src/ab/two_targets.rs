@@ -8,16 +8,15 @@ use kgauge_report::text;
 use kgauge_results::RunRead;
 use kgauge_results::run::AbRecord;
 use kgauge_runner::{
-    AbRequest, AbTest, Consent, FinishedRun, FolderChoice, Observer, Question, RepeatEnd, RunError,
-    RunEvent, RunRequest, RunTarget, StopRequests, fresh_number, one_side, run as run_one,
-    write_results,
+    AbRequest, AbTest, FinishedRun, FolderChoice, Observer, Question, RepeatEnd, RunError,
+    RunEvent, RunRequest, RunTarget, StopRequests, fresh_number, one_side, remove_unused,
+    run as run_one, write_results,
 };
 use kgauge_scenario::{AbPlan, AbSide};
 
 use super::{AbArgs, refused, run_arguments};
 use crate::args::RunArgs;
 use crate::exit::{self, ExitStatus, OrStop};
-use crate::host::{command_line, host_setup};
 use crate::interrupt;
 use crate::print;
 use crate::progress::StatusLine;
@@ -59,8 +58,7 @@ pub(super) fn start(
         });
     }
     let ended = run_both(arguments, &jobs, seed, (AbRecord::default(), 0));
-    // It stays unless no run began.
-    let _ = std::fs::remove_dir(&parent);
+    remove_unused(&parent);
     ended
 }
 
@@ -192,18 +190,10 @@ fn run_side(
         folder: job.folder.clone(),
         name: name.map(|name| format!("{name} on {}", job.target.text)),
         seed: Some(seed),
-        command: command_line(),
-        keeps_data: conduct.keep,
-        existing_topic: conduct.allow_existing.clone(),
-        polls_brokers: !conduct.no_wire_evidence,
-        consent: match conduct.yes {
-            true => Consent::Given,
-            false => Consent::Ask(&run::may_begin),
-        },
         stop: job.stop.clone(),
         ab: Some(test.clone()),
         agents: conduct.agents.request()?,
-        ..RunRequest::new(&job.question, &job.target, host_setup()?)
+        ..conduct.request(&job.question, &job.target)?
     };
     let mut observer = SideObserver {
         side: job.side,

@@ -115,6 +115,12 @@ fn has_files(dir: &Path) -> bool {
 /// The target to start.
 fn spec(arguments: &ClusterUp) -> anyhow::Result<TargetSpec> {
     let refuse = |words: String| Err(stop(ExitStatus::BadInput, words));
+    if arguments.target.starts_with("strimzi:") {
+        return refuse(format!(
+            "{} is an existing cluster; use embedded or kafka:VERSION",
+            arguments.target
+        ));
+    }
     let mut spec = TargetSpec::parse(&arguments.target).or_bad_input()?;
     spec.without_metrics();
     if let Some(home) = &arguments.kafka_home

@@ -3,28 +3,28 @@
 mod multi_target;
 mod resolve;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context;
 use kgauge_analyze::Summary;
 use kgauge_live::{LiveRunState, LiveServer};
 use kgauge_results::RunRead;
 use kgauge_runner::{
-    Consent, ConsentAnswer, FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget,
-    name_slug, run as run_one, write_results,
+    FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, name_slug,
+    run as run_one, write_results,
 };
 
 use crate::args::RunArgs;
-use crate::ask;
-use crate::exit::{ExitStatus, OrStop};
-use crate::host::{command_line, env_target, host_setup};
+use crate::exit::{ExitStatus, OrStop, stop};
+use crate::host::{command_line, env_target};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
 use crate::progress::TerminalObserver;
 use crate::style::DetailArgs;
 
 pub(crate) use multi_target::parent_dir;
-pub(crate) use resolve::{changes_of, question, question_of, settings_of, targets};
+pub(crate) use resolve::{changes_of, question, question_of, read_target, settings_of, targets};
 
 /// Runs what the arguments name on every target, keeps everything in run folders, and reports.
 pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
@@ -33,6 +33,40 @@ pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
 
 /// Runs a question that has been read from the arguments.
 pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::Result<ExitStatus> {
+    with_job(arguments, question, |job, targets| match targets {
+        [target] => job.run_single(target),
+        targets => job.run_all(targets),
+    })
+}
+
+/// Runs a question on the first target and writes its report, but prints none. Returns the run folder.
+pub(crate) fn measure_question(
+    arguments: &RunArgs,
+    question: &Question,
+) -> anyhow::Result<PathBuf> {
+    with_job(arguments, question, |job, targets| {
+        let target = targets.first().context("no target")?;
+        let finished = job.measure(target, None, job.folder(), arguments.conduct.seed)?;
+        write_results(&finished.dir)?;
+        match finished.ended? {
+            RepeatEnd::Complete => Ok(finished.dir),
+            RepeatEnd::Interrupted => Err(stop(
+                ExitStatus::Interrupted,
+                format!(
+                    "interrupted; the finished trials are in {0}\n  resume with `kgauge run --resume {0}`",
+                    finished.dir.display()
+                ),
+            )),
+        }
+    })
+}
+
+/// Resolves the targets, listens for Ctrl-C and serves the live page while something runs.
+fn with_job<T>(
+    arguments: &RunArgs,
+    question: &Question,
+    conduct: impl FnOnce(&RunJob<'_>, &[RunTarget]) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     if let Some(name) = &arguments.conduct.name {
         name_slug(name)?;
     }
@@ -51,10 +85,7 @@ pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::
         server: server.as_ref(),
         stopping: &stopping,
     };
-    let ended = match targets.as_slice() {
-        [target] => job.run_single(target),
-        targets => job.run_all(targets),
-    };
+    let ended = conduct(&job, &targets);
     if let Some(server) = &server {
         server.end(&stopping);
     }
@@ -72,14 +103,17 @@ struct RunJob<'a> {
 }
 
 impl RunJob<'_> {
-    /// Runs on one target, and prints its report.
-    fn run_single(&self, target: &RunTarget) -> anyhow::Result<ExitStatus> {
-        let folder = match (&self.arguments.resume, &self.arguments.conduct.out) {
+    fn folder(&self) -> FolderChoice {
+        match (&self.arguments.resume, &self.arguments.conduct.out) {
             (Some(dir), _) => FolderChoice::Resume(dir.clone()),
             (None, Some(dir)) => FolderChoice::New(dir.clone()),
             (None, None) => FolderChoice::Default,
-        };
-        let finished = self.measure(target, None, folder, self.arguments.conduct.seed)?;
+        }
+    }
+
+    /// Runs on one target, and prints its report.
+    fn run_single(&self, target: &RunTarget) -> anyhow::Result<ExitStatus> {
+        let finished = self.measure(target, None, self.folder(), self.arguments.conduct.seed)?;
         let reported = report(
             &finished.dir,
             self.arguments.conduct.json,
@@ -120,17 +154,10 @@ impl RunJob<'_> {
             }),
             seed,
             command,
-            keeps_data: arguments.conduct.keep,
-            existing_topic: arguments.conduct.allow_existing.clone(),
-            polls_brokers: !arguments.conduct.no_wire_evidence,
-            consent: match arguments.conduct.yes {
-                true => Consent::Given,
-                false => Consent::Ask(&may_begin),
-            },
             checkup: arguments.checkup.as_ref(),
             agents: arguments.conduct.agents.request()?,
             stop: self.stopping.clone(),
-            ..RunRequest::new(self.question, target, host_setup()?)
+            ..arguments.conduct.request(self.question, target)?
         };
         let mut observer =
             TerminalObserver::new(self.observed.clone(), arguments.conduct.detail.quiet);
@@ -150,12 +177,7 @@ impl RunJob<'_> {
     }
 }
 
-/// Asks whether a run may use an existing cluster.
-pub(crate) fn may_begin() -> ConsentAnswer {
-    ask::consent("Begin?")
-}
-
-/// Serves the live page, if the user wants it, and says where.
+/// Serves the live page if the user requested it, and prints its address.
 fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<LiveServer>> {
     let Some(text) = &arguments.conduct.serve else {
         return Ok(None);
@@ -197,7 +219,7 @@ pub(crate) fn show(
     }
 }
 
-/// The exit status that a summary stands for.
+/// The exit status for a summary.
 pub(crate) fn status(summary: &Summary) -> ExitStatus {
     match summary.exit_status {
         0 => ExitStatus::Good,

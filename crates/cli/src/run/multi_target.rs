@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_runner::{
-    FolderChoice, RepeatEnd, RunTarget, fresh_number, name_slug, run_dir, run_id, unix_ms,
-    write_results,
+    FolderChoice, RepeatEnd, RunTarget, fresh_number, name_slug, remove_unused, run_dir, run_id,
+    unix_ms, write_results,
 };
 
 use super::{RunJob, show, status};
@@ -86,8 +86,7 @@ impl RunJob<'_> {
     ) -> anyhow::Result<ExitStatus> {
         match compared.as_slice() {
             [] => {
-                // Gone already, unless something else lies in it.
-                let _ = std::fs::remove_dir(parent);
+                remove_unused(parent);
             }
             [one] => {
                 print::message(

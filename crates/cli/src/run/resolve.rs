@@ -41,6 +41,9 @@ pub(crate) fn question_of(
 /// What the flags change in scenarios.
 pub(crate) fn changes_of(arguments: &ScenarioArgs) -> anyhow::Result<ScenarioChanges> {
     let mut set = settings_of(&arguments.set)?;
+    if arguments.verify {
+        set.push(("verify".to_owned(), "true".to_owned()));
+    }
     let repeats = arguments.repeat.iter();
     set.extend(repeats.map(|repeats| ("repeats".to_owned(), repeats.to_string())));
     Ok(ScenarioChanges {
@@ -96,12 +99,7 @@ pub(crate) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
     let speeds = read_speeds(&arguments.conduct.network_speeds, earlier.as_ref())?;
     let mut targets = Vec::new();
     for (index, text) in texts.iter().enumerate() {
-        let mut target = RunTarget::parse(text, question)?;
-        if let TargetSpec::Existing(config) = &target.spec {
-            for note in &config.notes {
-                print::message(&format!("kgauge: {note}"));
-            }
-        }
+        let mut target = read_target(text, question)?;
         let is_one_existing = target.is_existing() && texts.len() == 1;
         if !metrics.is_empty() && !is_one_existing {
             return Err(refused(
@@ -111,7 +109,9 @@ pub(crate) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
         }
         target.price_per_hour = arguments.prices.get(index).copied();
         target.destination.clone_from(&destination);
-        target.metrics.clone_from(&metrics);
+        if !metrics.is_empty() {
+            target.metrics.clone_from(&metrics);
+        }
         target.speeds.clone_from(&speeds);
         targets.push(target);
     }
@@ -123,6 +123,24 @@ pub(crate) fn targets(arguments: &RunArgs, question: &Question) -> anyhow::Resul
         target.check(question)?;
     }
     Ok(targets)
+}
+
+/// Reads one target, and shows what the user should know about it.
+pub(crate) fn read_target(text: &str, question: &Question) -> anyhow::Result<RunTarget> {
+    if text.starts_with("strimzi:") {
+        // The login of kubectl may take a while.
+        print::message(&format!("kgauge: asking kubectl for {text}"));
+    }
+    let target = RunTarget::parse(text, question)?;
+    if let TargetSpec::Existing(config) = &target.spec {
+        for note in &config.notes {
+            print::message(&format!("kgauge: {note}"));
+        }
+    }
+    for remark in &target.remarks {
+        print::message(&format!("kgauge: {remark}"));
+    }
+    Ok(target)
 }
 
 /// One folder holds one release: that of the targets, or else that of the destination.

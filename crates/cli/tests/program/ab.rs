@@ -125,3 +125,19 @@ fn a_test_that_cannot_be_is_refused_with_a_way_out() {
     check_refused(&["ab", "--resume", "nowhere"], 2, &["nowhere"]);
     check_refused(&["ab", "--resume", "."], 2, &["neither a run folder"]);
 }
+
+#[test]
+fn a_test_or_a_run_that_cannot_begin_leaves_no_folder() {
+    let site = Site::new();
+    // Port 1 is reserved, so nobody listens there.
+    let nobody = ["--target", "127.0.0.1:1"];
+    let both = [&["ab"][..], &nobody, &nobody, &["--yes"]].concat();
+    check_status(&site.run(&both), 3);
+    assert!(!site.path("kgauge-runs").exists());
+    let one = [&["run", "latency"][..], &nobody, &["--yes"]].concat();
+    check_status(&site.run(&one), 3);
+    assert!(!site.path("kgauge-runs").exists());
+    let several = [&["run", "latency"][..], &nobody, &nobody, &["--yes"]].concat();
+    check_status(&site.run(&several), 3);
+    assert!(!site.path("kgauge-runs").exists());
+}

@@ -19,9 +19,15 @@ fn a_contradiction_is_reported_with_its_place_and_exit_status_1() {
     let stdout = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{stdout}");
     assert!(
-        stdout.contains("contradiction  notes.md:5\n  The mean latency is 598.85 ms, but"),
+        stdout.contains("contradiction  notes.md:5\n  | 10000000 records sent, 107101.928906"),
         "{stdout}"
     );
+    assert!(
+        stdout.contains("\n  The mean latency is 598.85 ms, but"),
+        "{stdout}"
+    );
+    let verdict = "Latency: not usable as broker latency in 1 of 1 line: mean and percentiles\ncontradict each other in 1";
+    assert!(stdout.starts_with(verdict), "{stdout}");
     assert!(
         stdout.lines().all(|line| line.chars().count() <= 80),
         "{stdout}"
@@ -57,7 +63,8 @@ fn a_consistent_line_has_no_findings() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     assert_eq!(
         text(&output.stdout),
-        "lines read 1, of them summaries with percentiles 1\ncontradictions 0, artefacts 0, cautions 0\n"
+        "Latency: nothing wrong found in 1 line.\nThroughput: nothing wrong found in 1 line.\nSpread: unknown, because \
+         there are no repeats.\n\n0 contradictions, 0 artefacts, 0 cautions; 1 line read, 1 with percentiles\n"
     );
 }
 

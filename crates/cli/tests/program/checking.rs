@@ -75,3 +75,29 @@ fn a_setting_of_the_only_producer_flow_needs_no_path() {
     assert!(stderr.contains(paths), "{stderr}");
     checked(&site, &["two.yaml", "--set", "more.settings.linger.ms=20"]);
 }
+
+#[test]
+fn an_unknown_scenario_of_a_study_gets_a_proposal_or_a_list() {
+    let near = ["check", "linkedin-2014", "--only", "mesage-size"];
+    check_refused(
+        &near,
+        2,
+        &["no scenario `mesage-size`\n  did you mean `message-size`?"],
+    );
+    let far = ["run", "linkedin-2014", "--only", "nothing-like-it"];
+    check_refused(
+        &far,
+        2,
+        &["; it has\n  single-producer\n  async-replication\n"],
+    );
+}
+
+#[test]
+fn a_goal_that_cannot_be_read_is_the_only_error() {
+    // The study has scenarios without producers, which no search fits.
+    let call = ["capacity", "linkedin-2014", "--goal", "p99 < 20"];
+    let output = Site::new().run(&call);
+    assert_eq!(output.status.code(), Some(2));
+    let expected = "kgauge: error: --goal: `20` has no unit\n  write a unit: `20 s`\n";
+    assert_eq!(text(&output.stderr), expected);
+}

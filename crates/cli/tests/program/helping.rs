@@ -35,7 +35,7 @@ fn commands_have_their_help_there_too() {
         shown(&["help", "cluster", "up"]),
         shown(&["cluster", "up", "--help"])
     );
-    let topics = "topics: scenario, marks, targets, exit-codes";
+    let topics = "topics: scenario, marks, targets, kubernetes, exit-codes";
     check_refused(
         &["help", "nonsense"],
         2,

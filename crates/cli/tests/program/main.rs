@@ -25,8 +25,11 @@ mod printing;
 mod runs;
 mod secured;
 mod site;
+mod sizing;
 mod speeds;
+mod strimzi;
 mod trials;
+mod tune;
 
 use std::fs;
 use std::io::Read;

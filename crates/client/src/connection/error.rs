@@ -12,6 +12,14 @@ use super::foreign::Foreign;
 use crate::config::Address;
 use crate::security::tls;
 
+/// ` by 127.0.0.1:9092`, unless that is the address as given.
+fn by(address: &Address, peer: SocketAddr) -> String {
+    match address.to_string() == peer.to_string() {
+        true => String::new(),
+        false => format!(" by {peer}"),
+    }
+}
+
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
@@ -24,7 +32,7 @@ pub enum ConnectError {
         words: String,
     },
     /// Nobody listens on the port.
-    #[error("{address}: connection refused by {peer}")]
+    #[error("{address}: connection refused{}", by(address, *peer))]
     Refused {
         /// As the user or the cluster gave it.
         address: Address,

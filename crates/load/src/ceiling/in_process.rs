@@ -117,6 +117,7 @@ fn producer(
         stages: share.trial.stages,
         echo: None,
         transaction: None,
+        proof: None,
     });
     Ok(made.map_err(|error| PrepareError::Compression {
         flow: flow.name.clone(),

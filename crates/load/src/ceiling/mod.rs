@@ -243,6 +243,7 @@ fn over_loopback(
     };
     let load = PreparedLoad::prepare(&LoadSetup {
         copy: None,
+        verify: None,
         share,
         topic: TOPIC,
         also: &[],

@@ -13,6 +13,7 @@ use kgauge_wire::record_batch::TallyDepth;
 
 use super::committed::sum_of_committed;
 use super::group::GroupSubscription;
+use super::polls::PollLog;
 use super::request::FetchHead;
 use super::response::{self, AbortedRange, FetchOutcome};
 use crate::broker_link::{ArrivedAnswer, BrokerLink, CORRELATION_BYTES, Loss};
@@ -74,6 +75,8 @@ pub(crate) struct ConsumerSetup {
     pub(crate) subscription: Option<GroupSubscription>,
     /// The echo tracker of its flow, if it reads back what the flow writes.
     pub(crate) echo: Option<Arc<EchoTracker>>,
+    /// Where it notes unexpected polls, if they are verified.
+    pub(crate) polls: Option<PollLog>,
 }
 
 /// A request that awaits its response.
@@ -111,6 +114,8 @@ pub(crate) struct Consumer {
     pub(super) subscription: Option<GroupSubscription>,
     /// The tracker of an echo flow.
     pub(super) echo: Option<Arc<EchoTracker>>,
+    /// Where it notes unexpected polls, if they are verified.
+    polls: Option<PollLog>,
     /// Offsets and intended times of records read back; reused.
     pub(super) echoes: Vec<(i64, u64)>,
     /// It reads the remaining records, and nothing later.
@@ -154,6 +159,7 @@ impl Consumer {
             leaders: setup.leaders,
             subscription: setup.subscription,
             echo: setup.echo,
+            polls: setup.polls,
             echoes: Vec::new(),
             is_draining: false,
             assignment: 0,
@@ -448,6 +454,9 @@ impl Consumer {
                 |_, _| (),
             );
             let (partition, offset) = (position.partition, position.offset);
+            if let (Some(polls), Ok(found)) = (&mut self.polls, &walked) {
+                polls.note(partition, part.from_offset, bytes, found.next_offset);
+            }
             match walked {
                 Ok(found) if may_starve && found.next_offset.is_none() => {
                     // It would be requested forever and never arrive.
@@ -543,6 +552,18 @@ impl Consumer {
             }
         }
         all
+    }
+
+    /// Nothing more comes: the log of polls is complete.
+    pub(crate) fn close_polls(&mut self, around: &WorkerContext<'_>) {
+        if let Some(mut polls) = self.polls.take()
+            && let Err(error) = polls.close()
+        {
+            let at_ns = around.clock.now_ns();
+            around.broken(at_ns, &self.flow.name, || {
+                format!("cannot write the log of polls: {error}; free space in the run folder")
+            });
+        }
     }
 
     /// Reports a partition's position to the group, if there is one.

@@ -2,12 +2,14 @@
 //! everything expensive happens before the run.
 
 mod calibrate;
+mod content;
 mod file;
 mod pool;
 
 use kgauge_scenario::{Content, HeadersPlan, KeyTable, RecordPlan, SizeTable};
 
 pub(crate) use calibrate::payload_for;
+pub use content::FlowContent;
 use file::FileValues;
 pub(crate) use pool::mix;
 use pool::{PayloadPool, PoolSetup};

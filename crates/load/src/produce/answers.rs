@@ -72,7 +72,8 @@ impl Producer {
         let (mut refused, mut unmatched) = (Vec::new(), 0);
         let body = &self.links[link].frame(at)[CORRELATION_BYTES..];
         let (pool, mut acked) = (&self.pool, 0);
-        let (is_echo, offsets) = (self.echo.is_some(), &mut self.offsets);
+        let keeps_offsets = self.echo.is_some() || self.proof.is_some();
+        let offsets = &mut self.offsets;
         offsets.clear();
         let outcome = response::read(body, version, |answer| {
             // Brokers answer in the order of the request, so the first guess is right.
@@ -86,7 +87,7 @@ impl Producer {
                     if answer.error != 0 {
                         let words = answer.message.map(|words| words.into_owned());
                         refused.push((entry.batches[acked], answer.error, words));
-                    } else if is_echo {
+                    } else if keeps_offsets {
                         offsets.push((entry.batches[acked], answer.base_offset));
                     }
                     acked += 1;
@@ -110,9 +111,20 @@ impl Producer {
             entry.batches.retain(|&other| other != slot);
             self.refuse(slot, error, words, now_ns, recorder, around);
         }
+        self.prove_answered();
         self.record_echo(entry.sent_ns, now_ns, recorder);
         self.answer_all(entry, now_ns, recorder);
         Ok(())
+    }
+
+    /// In a verified flow: the acked batches are in the ledger before they are counted.
+    fn prove_answered(&mut self) {
+        if self.proof.is_some() {
+            for at in 0..self.offsets.len() {
+                let (slot, base_offset) = self.offsets[at];
+                self.prove_acked(slot, base_offset);
+            }
+        }
     }
 
     /// In an echo flow: where the acked batches are, and how long each record waited for what.
@@ -192,6 +204,7 @@ impl Producer {
             let batch = &self.pool[slot];
             let (partition, records) = (batch.partition, batch.encoder.records().into());
             self.post(partition, -1, records, now_ns);
+            self.prove_acked(slot, -1);
             return self.ack(slot, now_ns, recorder);
         }
         match self.judge(code, slot) {

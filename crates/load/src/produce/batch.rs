@@ -122,6 +122,12 @@ pub(crate) struct OpenBatch {
     pub(crate) is_finished: bool,
     /// Its size before compression; 0 if it was not compressed.
     pub(crate) plain_bytes: usize,
+    /// The sequence of its first record among the producer's records of the partition, if it is verified.
+    pub(crate) first_record: u64,
+    /// An attempt ended without certainty that it was not appended.
+    pub(crate) may_be_in_log: bool,
+    /// It was sent, and got a new producer id afterwards.
+    pub(crate) is_renumbered: bool,
     /// Its share of `buffer.memory`.
     pool_bytes: u64,
 }
@@ -171,6 +177,9 @@ impl BatchPool {
                 last_error: 0,
                 is_finished: false,
                 plain_bytes: 0,
+                first_record: 0,
+                may_be_in_log: false,
+                is_renumbered: false,
                 pool_bytes: 0,
             });
             (self.batches.len() - 1) as u32

@@ -252,6 +252,10 @@ impl Producer {
                 for _ in 0..complete {
                     if let Some(entry) = self.in_flight[link].pop_front() {
                         recorder.request(now_ns, entry.as_request(None));
+                        for &slot in &entry.batches {
+                            // Nothing is acknowledged.
+                            self.prove_unknown(slot);
+                        }
                         self.answer_all(entry, now_ns, recorder);
                     }
                 }

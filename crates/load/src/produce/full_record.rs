@@ -124,11 +124,15 @@ impl Producer {
                 }
             }
             let echo = self.echo.as_deref();
+            let mut stamper = self.stamper(index);
             let batch = &mut self.pool[slot];
             let fill = |to: &mut [u8]| {
                 payload.fill(number, n, to);
                 if let Some(echo) = echo {
                     echo.mark(number, moment.intended_ns.unwrap_or(moment.sent_ns), to);
+                }
+                if let Some(stamper) = &mut stamper {
+                    stamper.stamp(number, to);
                 }
             };
             match &mut batch.encoder {
@@ -173,14 +177,17 @@ impl Producer {
         } else {
             &[]
         };
-        let record = FullRecord {
-            timestamp_ms: moment.timestamp_ms,
-            key: draft.key(),
-            value: draft.value(),
-            headers,
-        };
         loop {
-            let index = self.partition_of_key(record.key);
+            let index = self.partition_of_key(draft.key());
+            if let Some(mut stamper) = self.stamper(index) {
+                stamper.stamp(number, draft.value_mut());
+            }
+            let record = FullRecord {
+                timestamp_ms: moment.timestamp_ms,
+                key: draft.key(),
+                value: draft.value(),
+                headers,
+            };
             let bytes = self.bytes_in(index, &record);
             let (sent_ns, timestamp_ms) = (moment.sent_ns, moment.timestamp_ms);
             let Some(slot) = self.open_batch(index, || bytes, sent_ns, timestamp_ms) else {
@@ -216,6 +223,7 @@ impl Producer {
         logical_bytes: u64,
         has_key: bool,
     ) {
+        self.note_stamped(index, 1);
         let times = &mut self.pool[slot].times;
         match moment.intended_ns {
             Some(intended_ns) => times.add_due(&[intended_ns], moment.sent_ns, logical_bytes),

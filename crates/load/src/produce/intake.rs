@@ -7,6 +7,7 @@ use kgauge_wire::record_batch::record_bytes;
 use super::due::{AHEAD, ScheduleCursor};
 use super::encoder::{RecordsEncoder, TakeRecords};
 use super::full_record::RecordTimes;
+use super::proof::Stamper;
 use super::{LingeringBatch, Phase, Producer};
 use crate::clock::Clock;
 use crate::payload::Payload;
@@ -278,7 +279,9 @@ impl Producer {
         let value_bytes = self.payload.value_bytes();
         let batch_bytes_max = self.flow.settings.batch_bytes as usize;
         let ratio = self.ratio();
+        let partition = self.pool[slot].partition;
         let mut filling = BatchFiller {
+            stamper: self.stamper(partition),
             value_bytes,
             batch_bytes_max,
             ratio,
@@ -292,6 +295,7 @@ impl Producer {
             RecordsEncoder::Set(set) => filling.fill(set, count),
         };
         self.next_record = filling.next_record;
+        self.note_stamped(partition, appended);
         appended
     }
 
@@ -318,6 +322,7 @@ impl Producer {
         let first = overhead + record_bytes();
         let slot = self.pool.take(first, index, now_ns)?;
         self.pool[slot].encoder.start(timestamp_ms);
+        self.begin_proof(slot);
         self.partitions[index as usize].open = Some(slot);
         let linger_ns = self.flow.settings.linger_ns;
         if linger_ns > 0 {
@@ -402,6 +407,8 @@ struct BatchFiller<'a> {
     next_record: u64,
     member: Stripe,
     payload: &'a Payload,
+    /// Of verified records.
+    stamper: Option<Stamper>,
 }
 
 impl BatchFiller<'_> {
@@ -429,7 +436,12 @@ impl BatchFiller<'_> {
             }
             let n = self.next_record;
             let number = self.member.record_number(n);
-            encoder.push(delta_ms, value_bytes, |to| self.payload.fill(number, n, to));
+            encoder.push(delta_ms, value_bytes, |to| {
+                self.payload.fill(number, n, to);
+                if let Some(stamper) = &mut self.stamper {
+                    stamper.stamp(number, to);
+                }
+            });
             self.next_record += 1;
             appended += 1;
         }

@@ -46,7 +46,8 @@ impl KeyBlock {
     /// A block for a producer whose records all go to the partitions of their keys and have short keys and values of
     /// one size; `None` for others.
     pub(super) fn of(setup: &ProducerSetup) -> Option<Self> {
-        let is_keyed = follows_keys(&setup.flow.settings) && setup.echo.is_none();
+        let is_alone = setup.echo.is_none() && setup.proof.is_none();
+        let is_keyed = follows_keys(&setup.flow.settings) && is_alone;
         is_keyed
             .then(|| Self::of_payload(&setup.payload, setup.leaders.len()))
             .flatten()

@@ -17,6 +17,7 @@ mod intake;
 mod keyed;
 mod murmur;
 mod partition;
+mod proof;
 mod recovery;
 mod request;
 mod response;
@@ -46,6 +47,7 @@ use due::ScheduleCursor;
 use keyed::KeyBlock;
 use murmur::follows_keys;
 use partition::PartitionQueue;
+pub(crate) use proof::ProducerProof;
 use request::ProduceHead;
 use sticky::{PartitionChoice, PartitionLoads};
 
@@ -82,6 +84,8 @@ pub(crate) struct ProducerSetup {
     pub(crate) echo: Option<Arc<EchoTracker>>,
     /// Its transactions and their id, if it has any.
     pub(crate) transaction: Option<(String, Transaction)>,
+    /// Its ledger, if its records are verified.
+    pub(crate) proof: Option<ProducerProof>,
 }
 
 /// The state of a producer.
@@ -127,6 +131,8 @@ pub(crate) struct Producer {
     transaction: Option<Transaction>,
     /// The tracker of an echo flow.
     echo: Option<Arc<EchoTracker>>,
+    /// Its ledger, if its records are verified.
+    proof: Option<ProducerProof>,
     /// Batches in a response, with their offsets; reused.
     offsets: Vec<(u32, i64)>,
     /// The same for records that are more than values of one size.
@@ -277,6 +283,7 @@ impl Producer {
                 .then(|| Arc::clone(&setup.payload)),
             transaction,
             echo: setup.echo,
+            proof: setup.proof,
             offsets: Vec::new(),
             payload: setup.payload,
             hold_start_ns: stages.warm_up_limit_ns(),
@@ -331,6 +338,7 @@ impl Producer {
     /// Does everything that needs no waiting: accepts due records, sends ready batches.
     pub(crate) fn step(&mut self, recorder: &mut Recorder, around: &WorkerContext<'_>) {
         let now_ns = around.clock.now_ns();
+        self.tick_proof(now_ns, around);
         if self.transaction.is_some() {
             self.step_transaction(now_ns, recorder, around);
         }

@@ -93,7 +93,7 @@ impl PartitionQueue {
     }
 }
 
-/// The sequence after so many records.
+/// The sequence after this many records.
 pub(crate) fn sequence_after(base: i32, records: u32) -> i32 {
     ((i64::from(base) + i64::from(records)) % (1 << 31)) as i32
 }

@@ -145,10 +145,11 @@ impl Producer {
 
     /// Returns a batch to be sent again, if that is still allowed.
     pub(super) fn retry(&mut self, slot: u32, error: i16, now_ns: u64, recorder: &mut Recorder) {
-        let settings = &self.flow.settings;
         let batch = &mut self.pool[slot];
         batch.attempts += 1;
         batch.last_error = error;
+        self.note_attempt(slot, error);
+        let (settings, batch) = (&self.flow.settings, &self.pool[slot]);
         let expired = now_ns.saturating_sub(batch.created_ns) >= settings.delivery_timeout_ns;
         if batch.attempts > settings.retries || expired {
             if error == ErrorCode::NetworkException.as_i16() {
@@ -184,6 +185,7 @@ impl Producer {
             records += count;
         });
         self.totals.failed += records;
+        self.prove_failed(slot, error);
         self.gave_up(slot);
         self.release(slot, records, now_ns);
     }
@@ -205,6 +207,7 @@ impl Producer {
             records += count;
         });
         self.totals.indeterminate += records;
+        self.prove_unknown(slot);
         self.gave_up(slot);
         self.release(slot, records, now_ns);
     }
@@ -320,6 +323,7 @@ impl Producer {
         let transactional = self.is_transactional();
         let batch = &mut self.pool[slot];
         batch.base_sequence = self.partitions[index].take_sequences(batch.encoder.records());
+        batch.is_renumbered |= batch.attempts > 0;
         let state = kgauge_wire::record_batch::ProducerState {
             id: identity.id,
             epoch: identity.epoch,

@@ -10,6 +10,7 @@ use kgauge_client::admin::ProducerId;
 use kgauge_client::transaction::TransactionKind;
 use kgauge_results::Recorder;
 use kgauge_scenario::TransactionLength;
+use kgauge_verify::TransactionFate;
 use kgauge_wire::error_code::ErrorCode;
 
 use super::coordinator::{
@@ -346,6 +347,12 @@ impl Producer {
         if std::mem::take(&mut transaction.has_lost_broker) {
             recorder.markers_doubted(now_ns, markers + before);
         }
+        let fate = match transaction.stage {
+            _ if committed => TransactionFate::Committed,
+            // The coordinator may have committed it before it was lost.
+            Stage::Asked { commits: true, .. } => TransactionFate::Unknown,
+            _ => TransactionFate::Aborted,
+        };
         match transaction.stage {
             Stage::Asked { since_ns, .. } if committed => {
                 recorder.committed(now_ns, now_ns.saturating_sub(since_ns), markers);
@@ -357,6 +364,10 @@ impl Producer {
                 echo.ended((partition, base), records, committed.then_some(now_ns));
             }
         }
+        self.prove_transaction(fate);
+        let Some(transaction) = &mut self.transaction else {
+            return;
+        };
         transaction.stage = Stage::Ready;
         transaction.records = 0;
         transaction.acked = 0;

@@ -88,6 +88,7 @@ impl Bench {
             .collect();
         let load = PreparedLoad::prepare(&LoadSetup {
             copy,
+            verify: None,
             drivers: &[],
             share,
             topic: TOPIC,

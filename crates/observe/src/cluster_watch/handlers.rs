@@ -7,7 +7,7 @@ use kgauge_results::run::{Evidence, EvidenceKind, Subject};
 
 /// Handlers are busy if they are in this many samples in a row: a pause of the garbage collector is shorter.
 const BUSY_MIN: u32 = 3;
-/// A shorter span says nothing about a share.
+/// The shortest span for a share.
 const SPAN_NS_MIN: u64 = 500_000_000;
 
 /// The last counter of each broker.

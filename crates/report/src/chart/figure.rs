@@ -4,7 +4,7 @@ use super::{AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Marker, draw};
 use crate::format;
 use crate::markup::Markup;
 
-/// Rows of a data table at most; of longer lines it has every n-th point, and says so.
+/// The maximum number of rows of a data table. For longer lines it has every n-th point, with a note.
 pub(super) const TABLE_ROWS_MAX: usize = 60;
 
 /// Writes the whole figure.

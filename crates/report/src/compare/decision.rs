@@ -123,7 +123,10 @@ fn undecided(judged: &Judged<'_>, run: &str, base: &str) -> String {
         return format!("{run} against {base} is inconclusive.");
     };
     let ratio = answers::ratio(against).map_or_else(String::new, |ratio| format!(" {ratio}"));
-    let why = answers::would_have_shown(against);
+    let why = match against.detectable {
+        Some(_) => answers::would_have_shown(against),
+        None => text::without_verdict(against),
+    };
     format!("{run} against {base} is inconclusive: {name}{ratio}; {why}.")
 }
 

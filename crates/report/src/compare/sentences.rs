@@ -189,7 +189,7 @@ fn differences(comparison: &Comparison) -> Vec<Sentence> {
         .collect()
 }
 
-/// Why single figures are not comparable, where neither a difference of the runs nor a mark says so.
+/// Why single figures are not comparable, if neither a difference of the runs nor a mark explains it.
 fn reasons(comparison: &Comparison) -> Vec<Sentence> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     let mut at: BTreeMap<String, usize> = BTreeMap::new();

@@ -9,8 +9,9 @@ mod machine;
 mod percentile;
 mod sweep;
 mod throughput;
+mod tune;
 
-use kgauge_analyze::summary::{AbSummary, CapacitySearch, CapacitySummary};
+use kgauge_analyze::summary::{AbSummary, CapacitySearch, CapacitySummary, TuneSummary};
 use kgauge_results::metrics::PanelSection;
 
 use kgauge_results::{SECOND_NS, Stage};
@@ -85,6 +86,11 @@ pub(crate) fn of_search(capacity: &CapacitySummary, search: &CapacitySearch) -> 
 /// The charts of an A/B test.
 pub(crate) fn of_ab(test: &AbSummary) -> Vec<Chart> {
     ab::charts(test)
+}
+
+/// The charts of a search for better settings.
+pub(crate) fn of_tune(search: &TuneSummary) -> Vec<Chart> {
+    tune::charts(search)
 }
 
 /// A moment of a repeat on the time axis.

@@ -11,7 +11,7 @@ use crate::view::{AnswerBar, AnswerPicture, ReportView, ScenarioView, TrialView}
 
 /// Bytes that charts may take, so that a page can be sent by mail.
 const CHART_BYTES_MAX: usize = 700_000;
-/// Further bytes for notes and for what is said instead of charts.
+/// Further bytes for notes and for sentences in place of charts.
 const NOTES_BYTES_MAX: usize = 100_000;
 
 /// The parts of a trial, in the order of the page. What comes later is left out first.
@@ -105,7 +105,7 @@ impl TrialSection {
 pub(super) struct ChartGroup {
     /// Short sentences above the charts.
     pub(super) notes: Vec<String>,
-    /// What is said instead of a chart.
+    /// The sentence in place of a chart.
     pub(super) texts: Vec<SeriesText>,
     pub(super) charts: Vec<Chart>,
     pub(super) heat: Vec<Heat>,
@@ -232,6 +232,8 @@ impl ByteBudget {
 pub(super) struct PageCharts {
     /// Of an A/B test: its pairs, then the values of both sides.
     pub(super) ab: Vec<Chart>,
+    /// Of a search for better settings: its effects.
+    pub(super) tune: Vec<Chart>,
     /// Per search: its curve, then the search over time.
     pub(super) searches: Vec<Vec<Chart>>,
     /// Per scenario: those that show its answer.
@@ -252,7 +254,9 @@ impl PageCharts {
         let ids: Vec<&str> = pictures.iter().flatten().map(|chart| &*chart.id).collect();
         let searches = searches(view);
         let ab = view.ab.map_or_else(Vec::new, curves::of_ab);
-        let first = searches.iter().chain(&pictures).flatten().chain(&ab);
+        let tune = view.tune.map_or_else(Vec::new, curves::of_tune);
+        let first = searches.iter().chain(&pictures).flatten();
+        let first = first.chain(&ab).chain(&tune);
         let bytes: usize = first.map(Chart::bytes_about).sum();
         let empty = |scenario: &ScenarioView| -> Vec<TrialCharts> {
             let trials = scenario.trials.iter();
@@ -280,6 +284,7 @@ impl PageCharts {
             omitted: series::omitted(&omitted),
             pictures,
             ab,
+            tune,
             searches,
         }
     }
@@ -288,6 +293,7 @@ impl PageCharts {
     pub(super) fn search_picture(&self, view: &ReportView) -> Option<&Chart> {
         match (view.scenarios.as_slice(), self.searches.as_slice()) {
             _ if !self.ab.is_empty() => self.ab.first(),
+            _ if !self.tune.is_empty() => self.tune.first(),
             ([_], [only]) => only.first(),
             _ => None,
         }
@@ -296,8 +302,11 @@ impl PageCharts {
     /// The numbers of all charts.
     pub(super) fn numbers(&self) -> Vec<Numbers<'_>> {
         let pictures = self.searches.iter().chain(&self.pictures).flatten();
-        let mut numbers: Vec<Numbers<'_>> =
-            pictures.chain(&self.ab).map(Numbers::of_chart).collect();
+        let mut numbers: Vec<Numbers<'_>> = pictures
+            .chain(&self.ab)
+            .chain(&self.tune)
+            .map(Numbers::of_chart)
+            .collect();
         for trial in self.trials.iter().flatten() {
             numbers.extend(trial.numbers());
         }

@@ -6,7 +6,8 @@ use super::head::{PageHead, write_head};
 use super::section::write_section;
 use super::{STYLE, ratios};
 use crate::compare::{
-    self, AgainstView, CellView, CompareView, FlowRows, RowView, Sentence, Tone, TrialRows,
+    self, AgainstView, CellView, CompareView, FlowRows, RowView, RunAnswer, Sentence, Tone,
+    TrialRows,
 };
 use crate::format;
 use crate::markup::Markup;
@@ -79,23 +80,33 @@ fn write_answer(page: &mut Markup, view: &CompareView) {
         }
         write_notices(page, &view.sentences, |level| level == Severity::Grave);
         write_notices(page, &view.differing, |_| true);
-        page.element("ul", &[("class", "answers")], |page| {
-            for answer in &view.answers {
-                page.element("li", &[], |page| {
-                    page.leaf("strong", &[], &answer.head);
-                    page.element("ul", &[], |page| {
-                        for figure in &answer.figures {
-                            page.leaf("li", &[], figure);
-                        }
-                    });
-                });
-            }
-        });
+        write_answers(page, &view.answers);
         if !view.between_runs.is_empty() {
             page.leaf("p", &[("class", "note")], &view.between_runs);
         }
     });
     page.line();
+}
+
+/// What was found about each figure. Of several runs it is folded away: the sentences above decide.
+fn write_answers(page: &mut Markup, answers: &[RunAnswer]) {
+    for answer in answers {
+        let write_list = |page: &mut Markup| {
+            page.element("ul", &[("class", "answers")], |page| {
+                for figure in &answer.figures {
+                    page.leaf("li", &[], figure);
+                }
+            });
+        };
+        if answers.len() == 1 {
+            write_list(page);
+            continue;
+        }
+        page.element("details", &[], |page| {
+            page.leaf("summary", &[], &answer.head);
+            write_list(page);
+        });
+    }
 }
 
 /// `after against before`, or all of several runs.

@@ -28,6 +28,9 @@ impl Contents {
         if view.ab.is_some() {
             contents.add("ab", "A/B test");
         }
+        if view.tune.is_some() {
+            contents.add("tune", "Settings");
+        }
         if view.checkup.is_some() {
             contents.add("checkup", "Checkup");
         }

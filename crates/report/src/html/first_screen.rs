@@ -139,8 +139,14 @@ fn write_verdicts(page: &mut Markup, view: &ReportView) {
                 }
             });
         }
-        if let Some(check) = &view.count_check {
-            row(page, "Count check", &|page| {
+        let count_check = view
+            .count_check
+            .as_ref()
+            .map(|check| ("Count check", check));
+        let verification = view.verification.as_ref();
+        let verification = verification.map(|check| ("Verification", check));
+        for (name, check) in count_check.into_iter().chain(verification) {
+            row(page, name, &|page| {
                 let (class, sign) = match check.is_good {
                     true => ("check good", "✓"),
                     false => ("check bad", "✗"),
@@ -201,7 +207,7 @@ fn write_caveats(page: &mut Markup, view: &ReportView) {
     page.line();
 }
 
-/// The bar that stands for a scenario: its only one, or the best.
+/// The bar that represents a scenario: its only one, or the best.
 fn main_bar<'v>(scenario: &'v ScenarioView) -> Option<(&'v str, &'v AnswerBar)> {
     let AnswerPicture::Bars { unit, bars, .. } = &scenario.picture else {
         return None;
@@ -226,7 +232,7 @@ fn write_questions(page: &mut Markup, view: &ReportView, scenarios: &[ScenarioVi
                 };
                 let href = format!("#{}", scenario_id(index));
                 page.leaf("a", &[("href", &href)], question);
-                page.prose("p", &[], &scenario.answer);
+                page.prose("p", &[], &text::answer::brief_text(&scenario.brief));
                 let bar = main_bar(scenario).filter(|(found, _)| Some(*found) == unit);
                 if let (Some(scale), Some((unit, bar))) = (&scale, bar) {
                     bars::write_row(page, scale, unit, "", bar);

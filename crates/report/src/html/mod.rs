@@ -20,8 +20,10 @@ mod ratio;
 mod ratios;
 mod section;
 mod setup;
+pub(crate) mod size;
 mod top;
 mod trial;
+mod tune;
 mod words;
 
 use crate::markup::Markup;
@@ -63,6 +65,7 @@ fn write_body(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
             page.element("main", &[], |page| {
                 first_screen::write(page, view, charts);
                 ab::write(page, view, charts);
+                tune::write(page, view, charts);
                 checkup::write(page, view);
                 capacity::write(page, view, charts);
                 figures::write(page, view);

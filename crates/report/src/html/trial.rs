@@ -110,7 +110,7 @@ pub(super) fn write_body(
     }
 }
 
-/// Notes, then what is said instead of charts, then the charts.
+/// Notes, then sentences in place of charts, then the charts.
 fn write_group(page: &mut Markup, group: &ChartGroup) {
     for note in &group.notes {
         page.leaf("p", &[("class", "note")], note);

@@ -18,11 +18,15 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     for (tree, answer) in root.items("answers").zip(file.answers()) {
         // The ordinary intervals of its trials do not hold for a test that stops when they are clear.
         let of_test = text::ab::answer_of_scenario(summary);
+        let of_test = of_test.or_else(|| text::tune::answer_of_scenario(summary));
         let sentence = of_test.unwrap_or_else(|| text::answer::sentence(answer, summary));
         tree.put("text", sentence);
         put_count(tree.get("counts"), answer.facts.counts(), summary);
     }
     put_count(root.get("count_check"), file.count_check(), summary);
+    if let (Some(tree), Some(check)) = (root.get("verification"), file.verification()) {
+        tree.put("text", text::verification::sentence(check));
+    }
     put_warnings(&mut root, &summary.warnings, None);
     for (tree, trial) in root.items("trials").zip(&summary.trials) {
         put_trial(tree, trial, summary);
@@ -34,6 +38,9 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     }
     if let (Some(tree), Some(test)) = (root.get("ab"), &summary.ab) {
         tree.put("answer", text::ab::answer(test));
+    }
+    if let (Some(tree), Some(search)) = (root.get("tune"), &summary.tune) {
+        tree.put("answer", text::tune::answer(search));
     }
     if let (Some(tree), Some(checkup)) = (root.get("checkup"), &summary.checkup) {
         for (tree, finding) in tree.items("findings").zip(&checkup.findings) {
@@ -105,7 +112,7 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 22] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 24] = [
     (
         "AbSummary",
         "answer",
@@ -141,6 +148,12 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 22] = [
         "text",
         TextForm::One,
         "The result in a sentence.",
+    ),
+    (
+        "Verification",
+        "text",
+        TextForm::One,
+        "The result in sentences.",
     ),
     (
         "DriverComparison",
@@ -220,6 +233,12 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 22] = [
         "sentence",
         TextForm::One,
         "All of this as a sentence.",
+    ),
+    (
+        "TuneSummary",
+        "answer",
+        TextForm::One,
+        "The answer as a sentence.",
     ),
     ("Warning", "remedy", TextForm::One, "The fix."),
     ("Warning", "text", TextForm::One, "The warning, as text."),

@@ -219,7 +219,7 @@ const TIMES: [(&str, &str, TimeKind); 6] = [
     ),
 ];
 
-/// The text. Each family stands once with its help and type, its series together.
+/// The text. Each family appears once with its help and type, followed by its series.
 pub fn render_metrics(metrics: &LiveMetrics, form: MetricsForm) -> String {
     let mut text = Text {
         out: String::new(),

@@ -236,7 +236,9 @@ fn facts(now: &LiveNow) -> [(&'static str, &'static str, String); 7] {
             "left",
             "Whole run",
             match (now.phase, now.left_s) {
-                (LivePhase::Between | LivePhase::Load, Some(0)) => "nearly done".to_owned(),
+                (LivePhase::Between | LivePhase::Load, Some(0)) => {
+                    "over the estimated time".to_owned()
+                }
                 (LivePhase::Between | LivePhase::Load, Some(seconds)) => {
                     format!(
                         "about {} left",

@@ -11,7 +11,7 @@ use crate::view::Severity;
 /// Tables with more rows are folded.
 const ROWS_OPEN_MAX: usize = 30;
 
-/// How much is shown. `comparison.html` has the rest, and the text says so.
+/// Limits of what is shown. The text refers to `comparison.html` for the rest.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Rows of all tables.

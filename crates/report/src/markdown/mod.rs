@@ -20,7 +20,7 @@ const ROWS_OPEN_MAX: usize = 12;
 /// Warnings beyond it are folded.
 const WARNINGS_OPEN_MAX: usize = 3;
 
-/// How much is shown. `report.html` has the rest, and the text says so.
+/// Limits of what is shown. The text refers to `report.html` for the rest.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// Rows of a table.
@@ -117,15 +117,14 @@ impl Writer {
     }
 
     fn write_count_check(&mut self, view: &ReportView) {
-        let Some(check) = &view.count_check else {
-            return;
-        };
-        let text = self.out.escaped(&check.text);
-        match check.is_good {
-            true => self.out.line(&text),
-            false => self.out.quoted(Severity::Grave, &text),
+        for check in view.count_check.iter().chain(&view.verification) {
+            let text = self.out.escaped(&check.text);
+            match check.is_good {
+                true => self.out.line(&text),
+                false => self.out.quoted(Severity::Grave, &text),
+            }
+            self.out.gap();
         }
-        self.out.gap();
     }
 
     /// The findings of a checkup, the gravest first, and its figures.

@@ -1,4 +1,4 @@
-//! What a report says on demand: all figures, the evidence behind caveats and bottlenecks, faults and settings.
+//! The parts of a report that `-v` adds: all figures, the evidence behind caveats and bottlenecks, faults and settings.
 
 use super::Writer;
 use super::figures;

@@ -78,13 +78,21 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
                 // The head of the column has the usual unit.
                 let value = text::value(published);
                 let bare = value.strip_suffix(" records/s").map(str::to_owned);
-                bare.unwrap_or(value)
+                bare.unwrap_or_else(|| format!("{} {value}", statistic(published)))
             }),
             published.map_or(String::new(), beside),
             failures(flow),
         ]
     });
     TextTable { columns, rows }
+}
+
+/// `p99` of `end-to-end.p99`: the row has the rest.
+fn statistic(published: &PublishedComparison) -> &str {
+    let metric = text::metric(published);
+    metric
+        .split_once('.')
+        .map_or(metric, |(_, statistic)| statistic)
 }
 
 /// `6.96×`; with the status where the ratio does not show it.

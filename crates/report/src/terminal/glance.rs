@@ -15,7 +15,7 @@ use crate::text::bottleneck;
 use crate::text::trial::setting;
 use crate::view::{Flow, Latency, ReportView, ScenarioView, TrialView, published};
 
-/// A longer name of scenario and trial stands on two lines.
+/// A longer name of scenario and trial takes two lines.
 const NAME_MAX: usize = 26;
 /// Places of failures, and names of trials without figures, beyond it are only counted.
 const NAMED_MAX: usize = 3;

@@ -9,8 +9,10 @@ mod drivers;
 mod evidence;
 pub(crate) mod figures;
 mod glance;
+pub(crate) mod size;
 mod style;
 pub(crate) mod table;
+mod tune;
 pub(crate) mod wrap;
 
 pub use style::{TerminalDetail, TerminalStyle};
@@ -30,12 +32,14 @@ use wrap::{wrap, wrap_clauses};
 pub(crate) fn text(view: &ReportView, style: TerminalStyle) -> String {
     let mut writer = Writer::new(style);
     let is_brief = style.detail == TerminalDetail::Brief;
-    if !is_brief {
-        write_top(&mut writer, view);
+    match is_brief {
+        true => write_count_check(&mut writer, view, |is_good| !is_good),
+        false => write_top(&mut writer, view),
     }
     write_caveats(&mut writer, &view.notices);
     match view.scenarios.as_slice() {
         _ if let Some(test) = view.ab => ab::write(&mut writer, test),
+        _ if let Some(search) = view.tune => tune::write(&mut writer, search),
         _ if let Some(summary) = view.checkup => {
             writer.gap();
             checkup::write(&mut writer, summary, view.capacities.first());
@@ -136,7 +140,14 @@ fn write_top(writer: &mut Writer, view: &ReportView) {
     let mut clauses = vec![view.title.clone(), target];
     clauses.extend_from_slice(&view.run.conditions);
     writer.clauses(Some(Ink::Strong), &clauses);
-    if let Some(check) = &view.count_check {
+    write_count_check(writer, view, |_| true);
+}
+
+/// Whether the brokers have what was acked, and whether all records were read back as they were sent, where that is to
+/// be shown.
+fn write_count_check(writer: &mut Writer, view: &ReportView, is_shown: impl Fn(bool) -> bool) {
+    let checks = view.count_check.iter().chain(&view.verification);
+    for check in checks.filter(|check| is_shown(check.is_good)) {
         let ink = match check.is_good {
             true => Ink::Good,
             false => Ink::Bad,
@@ -180,11 +191,9 @@ fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {
         }
     }
     for (reason, scenarios) in doubts {
-        let head = text::answer::inconclusive(reason);
-        writer.sentence(Some(Ink::Strong), &head, "", "  ");
-        for scenario in scenarios {
-            writer.sentence(None, &question(scenario), "- ", "  ");
-        }
+        let names: Vec<&str> = scenarios.iter().map(|one| one.name.as_str()).collect();
+        let words = text::answer::inconclusive(reason, &names);
+        writer.sentence(None, &words, "", "  ");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Colour and width of a terminal. Colour only repeats what the text says.
+//! Colour and width of a terminal. Colour only repeats the text.
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

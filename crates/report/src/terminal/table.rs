@@ -30,7 +30,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A column of its own.
+    /// A separate column.
     pub(crate) fn new(head: impl Into<Cow<'static, str>>, side: Alignment, rank: u8) -> Self {
         Self {
             head: head.into(),

@@ -50,7 +50,7 @@ pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
 }
 
 /// `+4.8 % (95 % interval +2.1 to +7.6 %)`.
-fn known(ratio: f64, interval: Option<Interval>) -> String {
+pub(super) fn known(ratio: f64, interval: Option<Interval>) -> String {
     let both = change_between(ratio, interval);
     match both.split_once(", ") {
         Some((value, ends)) => format!("{value} (95 % interval {ends})"),
@@ -211,7 +211,12 @@ pub fn width(test: &AbSummary) -> String {
 
 /// What a value of the figure is called: `throughput`, `p99`, `broker CPU per record`.
 pub fn metric_name(test: &AbSummary) -> String {
-    match test.metric.as_str() {
+    name_of_metric(&test.metric)
+}
+
+/// The same of the figure's name in a plan: `writers.throughput`.
+pub(super) fn name_of_metric(metric: &str) -> String {
+    match metric {
         "target-cpu" => "broker CPU per record".to_owned(),
         "generator-cpu" => "generator CPU per record".to_owned(),
         metric => {

@@ -1,4 +1,4 @@
-//! Runs side by side: how they differ, how a figure stands to the baseline's, and by which method.
+//! Runs side by side: their differences, the verdict on each figure, and the method.
 
 use kgauge_analyze::compare::{
     Against, AgainstReason, AssumedBetweenRuns, CompareError, Comparison, DifferenceFact,
@@ -148,7 +148,7 @@ fn listed(found: Vec<String>) -> String {
     shown.join("; ") + &more
 }
 
-/// Why a figure stands to the baseline's as it does, as a sentence.
+/// The reason for the verdict on a figure, as a sentence.
 pub fn reason(against: &Against) -> String {
     match against.reason {
         AgainstReason::Statistics { comparisons } => decided(against, comparisons) + ".",
@@ -162,6 +162,17 @@ pub(crate) fn clause(against: &Against) -> String {
         (_, AgainstReason::Statistics { comparisons }) => decided(against, *comparisons),
         (Some(lead), reason) => format!("{}: {}", lead.to_lowercase(), cause(reason)),
         (None, reason) => cause(reason),
+    }
+}
+
+/// The same behind a verdict: `one repeat has no spread to compare`.
+pub(crate) fn without_verdict(against: &Against) -> String {
+    match against.word {
+        DifferenceVerdict::Undecided => match against.reason {
+            AgainstReason::Statistics { comparisons } => decided(against, comparisons),
+            ref reason => cause(reason),
+        },
+        _ => clause(against),
     }
 }
 
@@ -350,7 +361,7 @@ fn figure(kind: FigureKind) -> &'static str {
     }
 }
 
-/// How a figure stands to the baseline's, in a word.
+/// The verdict on a figure, in a word.
 pub(crate) fn verdict(word: DifferenceVerdict) -> &'static str {
     match word {
         DifferenceVerdict::Faster => "faster",

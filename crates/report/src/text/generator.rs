@@ -119,11 +119,11 @@ fn lateness(name: &str, lateness: &Lateness) -> String {
     if lateness.late_part > 0.0
         && let Some(waited) = lateness.late_waiting_part
     {
-        let had_room = format::percent((lateness.late_part - waited).max(0.0));
+        let had_space = format::percent((lateness.late_part - waited).max(0.0));
         let waited = format::percent(waited);
         text.push_str(&format!(
-            "; {waited} were late because the client buffer was full, {had_room} although it had \
-             room"
+            "; {waited} were late because the client buffer was full, {had_space} although it had \
+             space"
         ));
     }
     let waiting = format::percent(lateness.waiting_time_part);
@@ -144,10 +144,14 @@ pub fn headroom(headroom: &Headroom) -> String {
         true => ", little headroom",
         false => "",
     };
+    // Other load can slow the short measurement down.
+    let used = match headroom.used_part > 1.0 {
+        true => "all".to_owned(),
+        false => format::percent(headroom.used_part),
+    };
     format!(
-        "The generator used {} of its capacity on this machine{spare}: {} ({}, writing to a null \
+        "The generator used {used} of its capacity on this machine{spare}: {} ({}, writing to a null \
          sink).",
-        format::percent(headroom.used_part),
         flows.collect::<Vec<_>>().join(", "),
         format::counted(headroom.threads.into(), "load thread"),
     )

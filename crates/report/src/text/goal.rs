@@ -37,7 +37,7 @@ pub fn goal(verdict: &GoalVerdict) -> String {
     )
 }
 
-/// Why a published figure stands to ours as it does. `target` is the text that names the target.
+/// The reason for the verdict on a published figure. `target` is the text that names the target.
 pub fn published(found: &PublishedComparison, target: &str) -> String {
     let ratio = found.ratio.unwrap_or_default();
     let why = match &found.reason {
@@ -58,7 +58,7 @@ pub fn published(found: &PublishedComparison, target: &str) -> String {
             "Inconclusive: one repeat has no confidence interval; use --repeat 5".to_owned()
         }
         PublishedReason::WideInterval { reach } => format!(
-            "Inconclusive: the 95 % interval of ±{} is too wide; use a higher --repeat or a \
+            "Inconclusive: the 95 % interval of ±{} is too wide; use more repeats (--repeat) or a \
              longer hold",
             format::percent(*reach)
         ),

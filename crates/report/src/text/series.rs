@@ -26,7 +26,7 @@ struct GroupRange<'a> {
     high: f64,
 }
 
-/// The words that say as much as the chart; `None` if the chart says more.
+/// The text that replaces a chart; `None` if the chart shows more.
 ///
 /// They replace a chart over time whose lines are flat, or that has fewer than five points.
 pub(crate) fn instead_of(chart: &Chart) -> Option<SeriesText> {

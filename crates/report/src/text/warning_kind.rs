@@ -260,7 +260,7 @@ const ABOUT: [AboutWarning; 41] = [
         Kind::WideInterval,
         Note,
         MORE,
-        "Use a higher --repeat or a longer hold.",
+        "Use more repeats (--repeat) or a longer hold.",
     ),
     row(
         Kind::ShortHold,

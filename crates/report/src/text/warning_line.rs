@@ -34,7 +34,12 @@ pub(crate) fn line(kind: Kind, findings: &[&Finding], trials: usize, summary: &S
         Some((count, noun)) => matter.replace('#', &format::counted(count, noun)),
         None => matter,
     };
-    let all = summary.trials.len();
+    // Trials that the target cannot run are in the table, with the reason.
+    let ran = summary
+        .trials
+        .iter()
+        .filter(|one| one.not_measured.is_none());
+    let all = ran.count();
     let names_places = matches!(kind, Kind::WideInterval | Kind::NotFinished);
     let places = match trials > 0 && trials < all && !names_places {
         true => format!(" ({trials} of {})", format::counted(all as u64, "trial")),

@@ -7,7 +7,7 @@ use kgauge_results::metrics::Panel;
 pub(crate) struct MachineTimeline {
     /// What is drawn, panel by panel.
     pub(crate) lines: Vec<MachineLine>,
-    /// Seconds that one point stands for.
+    /// Seconds per point.
     pub(crate) seconds_per_point: u64,
     /// Which disks hold the target's data, and what could not be seen.
     pub(crate) notes: Vec<String>,

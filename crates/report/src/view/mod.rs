@@ -12,7 +12,9 @@ mod picture;
 mod time;
 
 use kgauge_analyze::checkup::CheckupSummary;
-use kgauge_analyze::summary::{AbSummary, CapacitySummary, GoalStatus, RunSummary, TrialSummary};
+use kgauge_analyze::summary::{
+    AbSummary, CapacitySummary, GoalStatus, RunSummary, TrialSummary, TuneSummary,
+};
 use kgauge_scenario::StudyRef;
 
 pub(crate) use flow::{Flow, Latency, SHOWN_PERCENTILES};
@@ -49,12 +51,16 @@ pub(crate) struct ReportView<'a> {
     pub(crate) target: TargetView,
     /// Acked records beside those on the brokers; none if nothing was written.
     pub(crate) count_check: Option<CountCheckView>,
+    /// The check of every record; none without `verify`.
+    pub(crate) verification: Option<CountCheckView>,
     /// The scenarios, in the order of the plan.
     pub(crate) scenarios: Vec<ScenarioView<'a>>,
     /// The capacities that searches found, one for each setting.
     pub(crate) capacities: &'a [CapacitySummary],
     /// The A/B test, if the run is one.
     pub(crate) ab: Option<&'a AbSummary>,
+    /// The search for better settings, if the run made one.
+    pub(crate) tune: Option<&'a TuneSummary>,
     /// The checkup, if the run is one.
     pub(crate) checkup: Option<&'a CheckupSummary>,
     /// How many partitions rates need, where the study asks it.

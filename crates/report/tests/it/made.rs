@@ -253,6 +253,7 @@ impl ToMake<'_> {
         let flow = |flow: &FlowPlan| FlowRecord::new(flow.name().to_owned(), spans(borders), 1);
         RepeatRecord {
             brokers: Vec::new(),
+            verification: None,
             key: self.key,
             started_unix_ms: self.started_unix_ms,
             flows: self.trial.flows.iter().map(flow).collect(),

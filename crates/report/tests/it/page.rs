@@ -500,7 +500,7 @@ fn what_observing_has_cost_is_told() {
     run.evidence
         .retain(|line| !matches!(line.kind, EvidenceKind::Observing { .. }));
     let without = render_html(&run, &complete().summary);
-    assert!(!without.contains(">Observing<"));
+    assert!(!without.contains(">Sampling overhead<"));
     // Two threads in each of two repeats: 4 x 10 ms in 2 x 2 s are 1 % of a core.
     for repeat in [0, 1] {
         for looks in [3, 2] {
@@ -518,7 +518,7 @@ fn what_observing_has_cost_is_told() {
         }
     }
     let with = render_html(&run, &complete().summary);
-    assert!(with.contains(">Observing<") && with.contains("1.0 % of a core, 6 samples"));
+    assert!(with.contains(">Sampling overhead<") && with.contains("1.0 % of a core, 6 samples"));
 }
 
 #[test]

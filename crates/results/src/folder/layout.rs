@@ -16,6 +16,8 @@ pub const EVIDENCE: &str = "evidence.jsonl";
 pub const SEARCH: &str = "search.json";
 /// The A/B test, block by block ([`crate::run::AbRecord`]); only of runs with an A/B test.
 pub const AB: &str = "ab.json";
+/// The search for better settings, measurement by measurement ([`crate::run::TuneRecord`]); only of `kgauge tune`.
+pub const TUNE: &str = "tune.json";
 /// The facts and limits of a checkup ([`crate::run::CheckupRecord`]); only of checkups.
 pub const CHECKUP: &str = "checkup.json";
 /// Folder of the repeats: `<trial>-<repeat>/`.
@@ -24,6 +26,8 @@ pub const REPEATS: &str = "repeats";
 pub const REPEAT: &str = "repeat.json";
 /// In a repeat's folder: slices, one per line. Those of agents are `slices-<agent>.jsonl`.
 pub const SLICES: &str = "slices.jsonl";
+/// In a repeat's folder: a ledger for each producer of verified records (`kgauge_verify::LedgerEntry`).
+pub const LEDGERS: &str = "ledgers";
 /// In a repeat's folder: what agents saw of their own machines are `evidence-<agent>.jsonl`.
 pub fn agent_evidence(agent: u32) -> String {
     format!("evidence-{agent}.jsonl")

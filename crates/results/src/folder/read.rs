@@ -14,7 +14,7 @@ use super::lines::{LineContent, each_line};
 use super::slices::{FlowRead, each_slice, read_flows};
 use crate::run::{
     AbRecord, CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead,
-    RunStatus, SearchRecord,
+    RunStatus, SearchRecord, TuneRecord,
 };
 use crate::slice::Slice;
 
@@ -40,6 +40,8 @@ pub struct RunRead {
     pub search: Option<SearchRecord>,
     /// `ab.json`; only runs with an A/B test have it.
     pub ab: Option<AbRecord>,
+    /// `tune.json`; only runs of `kgauge tune` have it.
+    pub tune: Option<TuneRecord>,
     /// `checkup.json`; only checkups have it.
     pub checkup: Option<CheckupRecord>,
     /// Events, in the order of writing.
@@ -91,6 +93,7 @@ impl RunRead {
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: optional(dir, layout::SEARCH, &mut defects),
             ab: optional(dir, layout::AB, &mut defects),
+            tune: optional(dir, layout::TUNE, &mut defects),
             checkup: optional(dir, layout::CHECKUP, &mut defects),
             events: lines(dir, layout::EVENTS, &mut defects),
             evidence: lines(dir, layout::EVIDENCE, &mut defects),
@@ -132,6 +135,7 @@ impl RunRead {
             environment: whole(dir, layout::ENVIRONMENT, &mut defects),
             search: None,
             ab: None,
+            tune: None,
             checkup: None,
             events: Vec::new(),
             evidence: Vec::new(),

@@ -15,7 +15,7 @@ use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{
     AbRecord, CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead,
-    RunStatus, SearchRecord,
+    RunStatus, SearchRecord, TuneRecord,
 };
 
 /// A run folder being written. One process has it open at a time.
@@ -98,6 +98,11 @@ impl RunFolder {
     /// Stores what the A/B test of the run has measured so far.
     pub fn write_ab(&self, record: &AbRecord) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::AB), record)
+    }
+
+    /// Stores what the search for better settings has measured so far.
+    pub fn write_tune(&self, record: &TuneRecord) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::TUNE), record)
     }
 
     /// Stores what a checkup has found so far.
@@ -211,6 +216,13 @@ impl RepeatFolder {
     /// Why slices cannot be written, if so. Check about once per second; the run must stop then.
     pub fn failure(&self) -> Option<WriteError> {
         self.writer.failure()
+    }
+
+    /// Makes the folder for the ledgers of verified records.
+    pub fn ledgers(&self) -> Result<PathBuf, FolderError> {
+        let dir = self.dir.join(layout::LEDGERS);
+        make_dir(&dir)?;
+        Ok(dir)
     }
 
     /// Ends the repeat: waits for the slices, then stores the record. Finish the recorders first.

@@ -3,7 +3,7 @@
 use super::PanelUnit::{Bytes, MegabytesPerSecond, Nanoseconds, Percent, Plain, RecordsPerSecond};
 use super::RequestKind;
 
-/// What a panel's text says of it.
+/// The texts of a panel.
 #[derive(Debug, Clone, Copy)]
 pub struct PanelRow {
     /// The part of the page that it belongs to.

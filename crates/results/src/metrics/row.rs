@@ -155,7 +155,7 @@ pub enum MetricDisplay {
     },
     /// The time of requests broker by broker, in the panel of each kind of request.
     RequestTime,
-    /// No line of its own; why it is evidence all the same.
+    /// Not shown as a line; the reason why it is kept as evidence.
     Evidence(&'static str),
 }
 

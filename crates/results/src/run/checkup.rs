@@ -171,7 +171,7 @@ pub enum HealthStop {
         /// Their number before the load.
         before: u32,
     },
-    /// The request handlers of a broker had hardly any time left.
+    /// The request handlers of a broker were barely idle.
     HandlersBusy {
         /// The broker.
         broker: i32,

@@ -147,30 +147,20 @@ impl TargetRecord {
             1 => "1 broker".to_owned(),
             count => format!("{count} brokers"),
         };
-        let version = |before: &str| {
-            let version = self.version.as_deref();
-            version.map_or_else(String::new, |version| format!("{before}{version}"))
-        };
         let machine = match self.same_machine {
             Some(true) => ", on the load generator's machine",
             _ => "",
         };
-        match self.kind {
-            TargetKind::Embedded => format!(
-                "kgauge's embedded cluster, {brokers}{machine} (not Apache Kafka: its figures do \
-                 not carry over)"
-            ),
-            TargetKind::Kafka => {
-                format!(
-                    "Apache Kafka{}, {brokers}, started by kgauge{machine}",
-                    version(" ")
-                )
-            }
-            TargetKind::Existing => format!(
-                "an existing cluster, {brokers}{}{machine}",
-                version(", version ")
-            ),
-        }
+        let started = match self.kind {
+            TargetKind::Kafka => ", started by kgauge",
+            _ => "",
+        };
+        let caution = match self.kind.is_apache_kafka() {
+            true => "",
+            false => " (not Apache Kafka: its figures do not carry over)",
+        };
+        let name = self.kind.name(self.version.as_deref());
+        format!("{name}, {brokers}{started}{machine}{caution}")
     }
 }
 

@@ -15,6 +15,8 @@ pub mod mirror;
 pub mod repeat;
 pub mod search;
 mod stored_metrics;
+pub mod tune;
+mod verification;
 pub mod wire;
 
 pub use ab::{AbBlock, AbEnd, AbRecord};
@@ -49,5 +51,12 @@ pub use repeat::{
 pub use search::{
     GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,
     SearchStart, VoidCause,
+};
+pub use tune::{
+    LeftOutCause, LeftOutSetting, TuneArm, TuneChoice, TuneEnd, TuneMeasure, TuneOption, TunePhase,
+    TunePhaseKind, TuneRecord,
+};
+pub use verification::{
+    Anomaly, AnomalyPlace, AnomalyRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
 };
 pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};

@@ -9,6 +9,7 @@ use super::agent::AgentRecord;
 use super::environment::TopicFacts;
 use super::group::GroupRecord;
 use super::mirror::MirrorRecord;
+use super::verification::VerificationRecord;
 use crate::pace::PaceSeries;
 use crate::stage::Stage;
 
@@ -69,6 +70,9 @@ pub struct RepeatRecord {
     /// Node ids of the cluster's brokers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brokers: Vec<i32>,
+    /// The check of every record; absent without `verify`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationRecord>,
     /// The agents that generated its load; none if the process of the run did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentRecord>,

@@ -91,7 +91,7 @@ pub struct GoalReading {
     pub value: Option<f64>,
 }
 
-/// Why a measurement of a load says nothing about the target.
+/// Why a measurement of a load is void.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "cause", rename_all = "kebab-case")]
 pub enum VoidCause {

@@ -111,11 +111,9 @@ pub(crate) fn setting<T: std::str::FromStr>(census: &ClusterCensus, name: &str) 
 
 /// How long brokers keep the files of deleted topics. The embedded cluster removes them at once.
 fn delete_delay_s(basis: LimitBasis<'_>) -> u64 {
-    let ms = match basis.kind {
-        TargetKind::Embedded => 0,
-        TargetKind::Kafka | TargetKind::Existing => {
-            setting(basis.census, "log.segment.delete.delay.ms").unwrap_or(DELETE_DELAY_MS)
-        }
+    let ms = match basis.kind.is_apache_kafka() {
+        true => setting(basis.census, "log.segment.delete.delay.ms").unwrap_or(DELETE_DELAY_MS),
+        false => 0,
     };
     ms.div_ceil(1_000)
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kgauge_scenario::{BuiltIn, BuiltInOptions, SearchOptions};
+
 use crate::error::RunError;
 use crate::question::{Question, ScenarioChanges};
 
@@ -52,11 +54,15 @@ impl CheckupRequest {
             )));
         }
         // A goal that cannot be read must not be found out after the first load.
-        Question::of_text(
-            "goal",
-            &scenarios::goal_check(&self.goal),
-            &ScenarioChanges::default(),
-        )?;
+        let searched = BuiltInOptions {
+            search: Some(SearchOptions {
+                goals: vec![self.goal.clone()],
+                settings: Vec::new(),
+            }),
+            ..BuiltInOptions::default()
+        };
+        let text = BuiltIn::Latency.text(&searched);
+        text.map_err(|error| RunError::input(error.to_string()))?;
         let text = scenarios::idle();
         let mut question = Question::of_text("idle", &text, &ScenarioChanges::default())?;
         "checkup".clone_into(&mut question.name);

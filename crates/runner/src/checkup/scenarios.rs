@@ -35,15 +35,6 @@ pub(crate) fn idle() -> String {
         .to_owned()
 }
 
-/// A text that can be read if the goal can.
-pub(crate) fn goal_check(goal: &str) -> String {
-    format!(
-        "kgauge: 1\nname: goal\nquestion: Q?\ntopic: {{partitions: 1}}\nflows:\n  \
-         - {{name: writers, kind: produce, shape: max, record: {{size: 1 B}}}}\n\
-         stages: {{warm-up: 1 s}}\nrepeats: 1\nsearch: {{goals: [{goal:?}]}}\n"
-    )
-}
-
 /// The text of a part; the idle part has its own.
 pub(crate) fn text(part: CheckupPart, basis: &ScenarioBasis<'_>) -> String {
     match part {

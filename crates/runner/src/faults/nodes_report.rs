@@ -11,7 +11,7 @@ use super::Log;
 /// What a fault did, as the nodes recorded it.
 #[derive(Default)]
 pub(super) struct NodesReport {
-    /// The requests it struck, if it struck requests.
+    /// The affected requests, if it affects requests.
     pub(super) struck: Option<FaultCounts>,
     /// Per node, when a stall began and when the node answered afterwards.
     pub(super) stalls: Vec<NodeStall>,

@@ -1,4 +1,4 @@
-//! After a repeat: everything is lifted, and the next one waits until the cluster is whole again.
+//! Ends all faults after a repeat, and waits until the cluster has recovered.
 
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,16 @@ use crate::session::Session;
 /// fetches what it missed.
 const WHOLE_MAX: Duration = Duration::from_secs(120);
 
+/// A cluster that recovers faster is not worth a line.
+const QUIET_MAX: Duration = Duration::from_secs(1);
+
 /// The pause between two checks of the cluster.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where Kafka keeps committed offsets; its replicas count too.
 const OFFSETS_TOPIC: &str = "__consumer_offsets";
 
-/// Ends the faults of a repeat. Of a run that ends anyway nothing is waited for.
+/// Ends the faults of a repeat. A run that is ending does not wait for recovery.
 pub(crate) fn restore(
     session: &mut Session<'_>,
     thread: Option<FaultThread>,
@@ -48,8 +51,13 @@ pub(crate) fn restore(
     if session.stopping.is_wanted() || session.death().is_some() {
         return Ok(());
     }
-    session.report(&Activity::Recovering);
     let start = Instant::now();
+    // Starting a broker again takes seconds; most clusters are whole at once.
+    let mut is_reported = false;
+    if let Some(missing) = missing_nodes(session)? {
+        session.report(&Activity::Recovering { missing });
+        is_reported = true;
+    }
     let healed = session.target.instruct(&Instruction::Restore);
     healed.map_err(|words| not_whole(start, &words))?;
     loop {
@@ -63,6 +71,10 @@ pub(crate) fn restore(
         }
         if start.elapsed() >= WHOLE_MAX {
             return Err(not_whole(start, &missing));
+        }
+        if !is_reported && start.elapsed() >= QUIET_MAX {
+            session.report(&Activity::Recovering { missing });
+            is_reported = true;
         }
         std::thread::sleep(LOOK);
     }
@@ -79,7 +91,7 @@ fn not_whole(start: Instant, words: &str) -> RunError {
     RunError::cluster(words)
 }
 
-/// Which nodes do not run, in words.
+/// Lists the nodes that are down, as text.
 fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
     let sample = session.target.instruct(&Instruction::Sample);
     let done = sample.map_err(RunError::cluster)?;
@@ -88,7 +100,7 @@ fn missing_nodes(session: &Session<'_>) -> Result<Option<String>, RunError> {
     Ok((!down.is_empty()).then(|| format!("node {} is not up", down.join(" and "))))
 }
 
-/// Which replicas are not in sync, in words.
+/// Lists the replicas that are out of sync, as text.
 fn missing_replicas(session: &mut Session<'_>, topic: &str) -> Option<String> {
     let nodes = session.nodes;
     match session.cluster.refresh(&[topic, OFFSETS_TOPIC]) {

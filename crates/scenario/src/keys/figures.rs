@@ -106,7 +106,7 @@ fn goal(reader: &mut ValueReader<'_>, place: SourceLocation, text: String) -> Op
 }
 
 /// The figure, the comparison and the value of a goal, as text.
-pub(super) fn split_goal(text: &str) -> Option<(&str, GoalComparison, &str)> {
+pub(crate) fn split_goal(text: &str) -> Option<(&str, GoalComparison, &str)> {
     let signs = [
         ("<=", GoalComparison::LessOrEqual),
         (">=", GoalComparison::GreaterOrEqual),

@@ -15,7 +15,9 @@ use crate::key_map::key_map;
 use crate::problem::SourceLocation;
 use crate::reader::{Fields, KeyMap, ValueReader};
 use crate::suggest::shorten;
-use crate::value_kind::{ListItem, ValueKind, count, map, name, placed_list, text, version, words};
+use crate::value_kind::{
+    ListItem, ValueKind, count, flag, map, name, placed_list, text, version, words,
+};
 
 const REPEATS_MAX: u64 = 1_000;
 
@@ -23,7 +25,7 @@ key_map! {
     /// The contents of a scenario after its overrides have been applied.
     #[derive(Clone, Debug)]
     pub(crate) struct WrittenScenario, RootKeys, "Scenario",
-    refuses [refuse(&["hosts", "include", "topics", "servers"], "not supported yet")]
+    refuses [refuse(&["hosts", "include", "servers"], "not supported yet")]
     {
         /// Version of this file format. Required, so that no later format can be misread.
         let _version: () = "kgauge" [required], version();
@@ -43,6 +45,9 @@ key_map! {
         /// [the guide of faults](faults.md).
         pub faults: Vec<ListItem<FaultPlan>> = "faults" [absent "no faults", |_| Vec::new()],
             placed_list(map::<FaultKeys>());
+        /// Whether every record is identified, and all of them are read back after the load and compared with their acks.
+        /// See [the guide of verification](verify.md).
+        pub verify: bool = "verify" ["false"], flag();
         /// Factors: paths with lists of values; every combination is a trial. Or
         /// [one change at a time, or listed combinations](#vary).
         let _vary: Option<()> = "vary" [optional "one trial"], applied_before(ValueForm::Vary);

@@ -120,14 +120,15 @@ pub(super) fn records_of(batch: &Batch<'_>) -> Vec<(i64, u64)> {
         return Vec::new();
     };
     let numbered = records.filter_map(Result::ok).filter_map(|record| {
-        let number = record.value?.try_into().ok()?;
+        // An identity may come before the number.
+        let number = *record.value?.last_chunk::<8>()?;
         Some((record.offset, u64::from_be_bytes(number)))
     });
     numbered.collect()
 }
 
 /// All batches of a log below an offset, as bytes.
-fn content(log: &mut PartitionLog, below: i64) -> Vec<u8> {
+pub(super) fn content(log: &mut PartitionLog, below: i64) -> Vec<u8> {
     let mut all = Vec::new();
     let mut offset = log.log_start_offset();
     while offset < below.min(log.log_end_offset()) {
@@ -152,7 +153,11 @@ fn content(log: &mut PartitionLog, below: i64) -> Vec<u8> {
 
 impl World<'_> {
     /// A running node's copy of a partition.
-    fn replica_mut(&mut self, id: NodeId, partition: &PartitionId) -> Option<&mut Replica> {
+    pub(super) fn replica_mut(
+        &mut self,
+        id: NodeId,
+        partition: &PartitionId,
+    ) -> Option<&mut Replica> {
         let node = self.slots.get_mut(&id)?.node.as_mut()?;
         node.replica_mut(partition)
     }

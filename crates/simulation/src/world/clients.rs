@@ -10,6 +10,7 @@ use kgauge_wire::messages::produce::{PartitionProduceData, ProduceRequest, Topic
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState, batches};
 
 use super::checks::{ClientKind, RECORDS_OF_CLIENT, SimulationChecks, records_of};
+use super::proof::{self, ClientProof};
 use super::requests::{frame, read};
 use super::{TOPIC, WALL_MS};
 use crate::{SeedPlan, Violation};
@@ -56,6 +57,8 @@ pub(super) struct Clients {
     clients: Vec<Client>,
     by_connection: BTreeMap<ConnectionId, usize>,
     finishing: bool,
+    /// Ledgers and polls, if the run is verified.
+    pub(super) proof: Option<ClientProof>,
 }
 
 /// The next step of a client.
@@ -94,7 +97,13 @@ impl Clients {
             clients,
             by_connection: BTreeMap::new(),
             finishing: false,
+            proof: plan.is_verified.then(ClientProof::default),
         }
+    }
+
+    /// Kind and partition of a client.
+    pub(super) fn role(&self, client: usize) -> (ClientKind, i32) {
+        (self.clients[client].kind, self.clients[client].partition)
     }
 
     pub(super) fn count(&self) -> usize {
@@ -193,7 +202,7 @@ impl Clients {
         let client = &mut self.clients[index];
         match client.kind {
             ClientKind::Reader => client.fetch(),
-            _ => client.produce(index),
+            _ => client.produce(index, self.proof.is_some()),
         }
     }
 
@@ -211,8 +220,8 @@ impl Clients {
         let client = &mut self.clients[index];
         client.patience_ns = None;
         let code = match client.kind {
-            ClientKind::Reader => client.fetched(bytes, checks)?,
-            _ => client.produced(index, bytes, checks)?,
+            ClientKind::Reader => client.fetched(bytes, checks, self.proof.as_mut())?,
+            _ => client.produced(index, bytes, checks, self.proof.as_mut())?,
         };
         if !code.is_none() {
             client.lose_patience(now_ns, &mut self.by_connection);
@@ -245,7 +254,7 @@ impl Client {
         self.drop_connection(now_ns + 30 * NS_PER_MS);
     }
 
-    fn produce(&mut self, index: usize) {
+    fn produce(&mut self, index: usize, is_verified: bool) {
         let base = index as u64 * RECORDS_OF_CLIENT;
         let acks = if self.kind == ClientKind::Leader {
             1
@@ -259,7 +268,11 @@ impl Client {
             let mut encoder = BatchEncoder::default();
             encoder.start(WALL_MS);
             for record in batch.first..batch.first + batch.count {
-                let value = (base + record).to_be_bytes();
+                let number = (base + record).to_be_bytes();
+                let value = match is_verified {
+                    true => proof::value(index, self.partition, record, number),
+                    false => number.to_vec(),
+                };
                 encoder.append(WALL_MS, None, Some(&value), &[]);
             }
             let state = match self.kind {
@@ -295,6 +308,7 @@ impl Client {
         index: usize,
         bytes: &[u8],
         checks: &mut SimulationChecks,
+        proof: Option<&mut ClientProof>,
     ) -> Result<ErrorCode, Violation> {
         let Some((correlation, response)) = read::<ProduceRequest<'_>>(bytes, PRODUCE_VERSION)
         else {
@@ -302,7 +316,8 @@ impl Client {
         };
         let partition = &response.responses[0].partition_responses[0];
         let code = ErrorCode::from_i16(partition.error_code);
-        if !code.is_none() {
+        let is_invalid = proof.is_some() && code == ErrorCode::InvalidRecord;
+        if !code.is_none() && !is_invalid {
             return if retriable(code) {
                 Ok(code)
             } else {
@@ -312,6 +327,11 @@ impl Client {
         let mut in_flight = self.in_flight.iter();
         let at = in_flight.position(|batch| batch.request == Some(correlation));
         if let Some(batch) = at.and_then(|at| self.in_flight.remove(at)) {
+            if let Some(proof) = proof {
+                let offset = (!is_invalid).then_some(partition.base_offset);
+                proof.answered(index, self.partition, (batch.first, batch.count), offset);
+                return Ok(ErrorCode::None);
+            }
             let first = index as u64 * RECORDS_OF_CLIENT + batch.first;
             let place = (self.partition, partition.base_offset);
             checks.acked(self.kind, place, first, batch.count);
@@ -350,6 +370,7 @@ impl Client {
         &mut self,
         bytes: &[u8],
         checks: &mut SimulationChecks,
+        mut proof: Option<&mut ClientProof>,
     ) -> Result<ErrorCode, Violation> {
         self.fetching = None;
         let Some((_, response)) = read::<FetchRequest<'_>>(bytes, FETCH_VERSION) else {
@@ -379,6 +400,11 @@ impl Client {
             let Ok(batch) = batch else { break };
             for (offset, record) in records_of(&batch) {
                 if offset >= self.offset {
+                    if let Some(proof) = &mut proof {
+                        proof.polled(self.partition, self.offset, offset);
+                        self.offset = offset + 1;
+                        continue;
+                    }
                     checks.read(self.partition, offset, record)?;
                     self.offset = offset + 1;
                 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Interrupt};
+use kgauge_scenario::format::counted;
 
 use super::agent::Agent;
 use super::cluster::{KafkaTarget, StartFacts};
@@ -247,12 +248,12 @@ fn config(
 }
 
 fn coordination(nodes: &[KafkaNode], zookeeper: bool) -> String {
-    let voters = nodes.iter().filter(|node| node.is_controller).count();
+    let voters = nodes.iter().filter(|node| node.is_controller).count() as u64;
     let dedicated = nodes.iter().any(|node| !node.is_broker);
     match (zookeeper, dedicated) {
         (true, _) => "ZooKeeper, one node".to_owned(),
-        (false, true) => format!("KRaft, {voters} dedicated controllers"),
-        (false, false) => format!("KRaft, combined mode, {voters} voters"),
+        (false, true) => format!("KRaft, {}", counted(voters, "dedicated controller")),
+        (false, false) => format!("KRaft, combined mode, {}", counted(voters, "voter")),
     }
 }
 

@@ -44,6 +44,14 @@ impl Codec {
         }
     }
 
+    /// Whether message sets, formats 0 and 1, have it: zstd came with format 2 (KIP-110).
+    pub fn is_in_message_sets(self) -> bool {
+        match self {
+            Self::None | Self::Gzip | Self::Snappy | Self::Lz4 => true,
+            Self::Zstd => false,
+        }
+    }
+
     /// The codec of a name in `compression.type`, which is lower case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|codec| codec.name() == name)

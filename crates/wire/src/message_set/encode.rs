@@ -87,7 +87,7 @@ impl MessageSetEncoder {
         timestamp_ms: i64,
         key: Option<&[u8]>,
         value_bytes: usize,
-        fill: impl Fn(&mut [u8]),
+        fill: impl FnMut(&mut [u8]),
     ) {
         let start = self.begin(timestamp_ms, 0);
         self.put_nullable(key);

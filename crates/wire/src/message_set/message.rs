@@ -79,9 +79,8 @@ impl<'a> MessageHead<'a> {
     pub fn codec(&self) -> Result<Codec, MessageError> {
         let id = self.attributes & CODEC_MASK;
         match Codec::from_id(id) {
-            // zstd came with format 2 (KIP-110).
-            Some(Codec::Zstd) | None => Err(MessageError::UnknownCodec { id }),
-            Some(codec) => Ok(codec),
+            Some(codec) if codec.is_in_message_sets() => Ok(codec),
+            Some(_) | None => Err(MessageError::UnknownCodec { id }),
         }
     }
 

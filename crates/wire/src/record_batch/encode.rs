@@ -170,10 +170,10 @@ impl BatchEncoder {
         timestamp_ms: i64,
         key: Option<&[u8]>,
         value_bytes: usize,
-        fill: impl Fn(&mut [u8]),
+        mut fill: impl FnMut(&mut [u8]),
     ) {
         let timestamp_delta = timestamp_ms.wrapping_sub(self.base_timestamp_ms);
-        if !self.append_short(timestamp_delta, key, Some(value_bytes), &fill) {
+        if !self.append_short(timestamp_delta, key, Some(value_bytes), &mut fill) {
             let mut value = vec![0; value_bytes];
             fill(&mut value);
             self.append_any(timestamp_delta, key, Some(&value), &[]);

@@ -159,7 +159,7 @@ pub fn repeat_figure(trial: &Trial, repeat: &RepeatRead, metric: &AbMetric) -> O
     }
 }
 
-/// Why a repeat says nothing about its side: leaders of its topic moved in the hold. `run` has the repeat's evidence.
+/// Why a repeat does not count for its side: leaders of its topic moved in the hold. `run` has the repeat's evidence.
 pub fn moved_leaders(run: &RunRead, key: RepeatKey) -> Option<VoidCause> {
     let changes = wire_hold(run, key)?.changes;
     let partitions = changes.leaders_moved + changes.leaders_lost;

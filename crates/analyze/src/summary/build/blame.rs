@@ -9,17 +9,17 @@ use crate::summary::generator::{
 };
 use crate::summary::{ClientWait, CpuSummary, LatenessCause};
 
-/// Waits for a processor that take so much of the time in which records were late explain why they were.
+/// Waits for a processor explain late records from this share of the time in which records were late.
 const QUEUED_PER_LATE: f64 = 0.5;
 /// A machine with less idle than this may have kept a thread waiting; where the kernel counts such waits, they decide.
 const IDLE_PART: f64 = 0.10;
 /// A machine with less idle than this had nothing to spare.
 const FULL_PART: f64 = 0.05;
-/// A broker whose thread had no processor for so much of the time was kept from its work.
+/// A broker thread that waited for a processor for this share of the time was slowed down.
 const QUEUED_PART: f64 = 0.10;
-/// A control group that stopped kgauge in so many of its periods is felt.
+/// A control group that throttled kgauge in this share of its periods explains late records.
 const HELD_PART: f64 = 0.10;
-/// A hypervisor that takes so much of the machine is felt.
+/// A hypervisor that takes this share of the machine's CPU explains late records.
 const STOLEN_PART: f64 = 0.05;
 
 /// What the judgement on one flow rests on beside its lateness.
@@ -94,7 +94,7 @@ impl LatenessEvidence<'_> {
         }
     }
 
-    /// There was room, and so much of the records were late.
+    /// This share of the records was late although the buffer had space.
     fn of_own(&self, late_part: f64) -> LatenessCause {
         let used = self.cpu.generator_thread_use_max;
         let is_busy = used.is_some_and(|used| used >= THREAD_USE_LIMIT);
@@ -168,7 +168,7 @@ pub(super) fn crowd(cpu: &CpuSummary) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A flow of whose records 10 % were late, and so much of that waited for room.
+    /// A flow with 10 % late records, of which this share waited for space.
     fn lateness(waited: f64) -> Lateness {
         Lateness {
             lag_ns_p50: 1_000,

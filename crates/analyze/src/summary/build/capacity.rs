@@ -10,7 +10,7 @@ use super::ab::moved_leaders;
 use super::ack::acks_value;
 use crate::search::{GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, typical_band};
 use crate::series::wire_hold;
-use crate::statistics::Spread;
+use crate::statistics::{Spread, median};
 use crate::summary::capacity::{
     CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary, CapacityWindow,
     LoadVerdict,
@@ -165,7 +165,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// What limited the target when it broke the goals: the verdict on the last trial there that says something.
+/// The bottleneck when the target broke the goals: the verdict of the last trial there that has one.
 fn bottleneck_at(rate: f64, run: &SearchRun, trials: &[TrialSummary]) -> Option<Bottleneck> {
     let at_rate = |load: &&MeasuredLoad| load.rate == rate && load.void.is_none();
     let mut verdicts = run.loads.iter().rev().filter(at_rate).filter_map(|load| {
@@ -237,11 +237,6 @@ fn loads(run: &SearchRun, plan: &SearchPlan, search: Option<&Search>) -> Vec<Cap
     loads.collect()
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
-}
-
 fn goal_window(window: &JudgedWindow) -> GoalWindow {
     GoalWindow {
         duration_s: window.length_ns as f64 / NS_PER_S,
@@ -283,7 +278,7 @@ pub fn recorded_search(run: &SearchRun, plan: &SearchPlan) -> Option<Search> {
     Some(search)
 }
 
-/// Why a load says nothing about the target, if so. `run` has its trial's evidence, `trial` is its summary.
+/// Why a load is void, if it is. `run` has its trial's evidence, `trial` is its summary.
 pub fn void_cause(
     run: &RunRead,
     key: RepeatKey,

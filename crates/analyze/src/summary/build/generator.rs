@@ -122,7 +122,7 @@ pub(super) fn verdict(flows: &[FlowSummary], cpu: &CpuSummary) -> GeneratorVerdi
     GeneratorVerdict { word, blame }
 }
 
-/// Whether so many records of a flow were late for which there was room that its latencies contain it.
+/// Whether so many records were late although the buffer had space that the latencies include it.
 fn had_room(flow: &FlowSummary) -> bool {
     let Some(lateness) = &flow.lateness else {
         return false;

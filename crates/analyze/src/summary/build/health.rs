@@ -3,10 +3,11 @@
 use kgauge_scenario::Trial;
 
 use super::hold::MeasuredRepeats;
+use super::unreachable::{BrokerSilence, broker_silences};
 use crate::series::{WireHold, wire_hold};
 use crate::summary::{Warning, WarningFinding};
 use kgauge_results::folder::RunRead;
-use kgauge_results::run::{Event, EventKind};
+use kgauge_results::run::EventKind;
 
 /// Warnings of a trial whose cluster was meant to be healthy: one with faults was not.
 pub(super) fn warnings(
@@ -17,16 +18,13 @@ pub(super) fn warnings(
     if trial.is_some_and(|trial| !trial.faults.is_empty()) {
         return Vec::new();
     }
-    let mut warnings: Vec<Warning> = run
-        .events
-        .iter()
-        .filter(|event| {
-            measured
-                .attempts
-                .iter()
-                .any(|one| Some(one.key) == event.repeat)
+    let attempts = measured.attempts.iter();
+    let mut warnings: Vec<Warning> = attempts
+        .flat_map(|repeat| {
+            let silences = broker_silences(run, repeat.key);
+            let warnings = silences.into_iter();
+            warnings.map(move |silence| outage(repeat.key.repeat, &silence))
         })
-        .filter_map(|event| outage(run, event))
         .collect();
     for repeat in &measured.repeats {
         if let Some(hold) = wire_hold(run, repeat.key) {
@@ -49,32 +47,18 @@ pub(super) fn has_outage(run: &RunRead, measured: &MeasuredRepeats<'_>) -> bool 
 }
 
 /// A broker that stopped answering.
-fn outage(run: &RunRead, event: &Event) -> Option<Warning> {
-    let EventKind::BrokerUnreachable {
-        broker: of,
-        address,
-        since_ns: since,
-        ..
-    } = &event.kind
-    else {
-        return None;
-    };
-    let back_ns = run.events.iter().find_map(|later| match later.kind {
-        EventKind::BrokerBack {
-            broker, since_ns, ..
-        } if later.repeat == event.repeat && (broker, since_ns) == (*of, *since) => later.at_ns,
-        _ => None,
-    });
-    Some(Warning {
+fn outage(repeat: u32, silence: &BrokerSilence<'_>) -> Warning {
+    let length_ns = silence.end_ns.map(|end_ns| end_ns - silence.since_ns);
+    Warning {
         flow: None,
         finding: WarningFinding::BrokerOutage {
-            repeat: event.repeat.map_or(0, |key| key.repeat) + 1,
-            broker: *of,
-            address: address.clone(),
-            since_ns: *since,
-            length_ns: back_ns.map(|back_ns| back_ns.saturating_sub(*since)),
+            repeat: repeat + 1,
+            broker: silence.broker,
+            address: silence.address.to_owned(),
+            since_ns: silence.since_ns,
+            length_ns,
         },
-    })
+    }
 }
 
 fn of_hold(repeat: u32, hold: &WireHold, warnings: &mut Vec<Warning>) {

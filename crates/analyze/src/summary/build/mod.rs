@@ -24,6 +24,9 @@ mod shares;
 mod steadiness;
 mod transactions;
 mod trial;
+mod tune;
+mod tune_elsewhere;
+mod unreachable;
 mod verdict;
 mod warnings;
 mod work;
@@ -36,11 +39,12 @@ pub(super) use repeats::flow_repeats;
 
 use super::{
     AbSummary, AbVerdict, CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status,
-    StudySummary, Summary, TargetSummary, TrialSummary, Warning, WarningKind,
+    StudySummary, Summary, TargetSummary, TrialSummary, TuneSummary, TuneVerdict, Warning,
+    WarningKind,
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{
-    AbEnd, BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord, VoidCause,
+    AbEnd, BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord, TuneEnd, VoidCause,
 };
 use kgauge_scenario::AbKind;
 
@@ -52,14 +56,15 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         if is_of_search(run, trial) {
             trial.warnings.retain(is_about_loss);
         }
-        // An A/B test decides itself how many repeats it needs.
-        if run.ab.is_some() {
+        // Tests and searches for settings decide themselves how many repeats they need.
+        if run.ab.is_some() || run.tune.is_some() {
             trial.warnings.retain(|warning| !is_about_repeats(warning));
         }
     }
     let capacities = capacity::capacities(run, &trials);
     let ab = ab::test(run);
-    let status = status_of(run, &trials, &capacities, ab.as_ref());
+    let tune = tune::search(run, &trials);
+    let status = status_of(run, &trials, &capacities, (ab.as_ref(), tune.as_ref()));
     let defects = run.defects.iter().map(|defect| DefectSummary {
         file: defect.file.clone(),
         line: defect.line,
@@ -82,6 +87,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
         trials,
         capacities,
         ab,
+        tune,
         defects: defects.collect(),
     }
 }
@@ -141,7 +147,7 @@ fn status_of(
     run: &RunRead,
     trials: &[TrialSummary],
     capacities: &[CapacitySummary],
-    ab: Option<&AbSummary>,
+    (ab, tune): (Option<&AbSummary>, Option<&TuneSummary>),
 ) -> Status {
     match run.status {
         RunStatus::Running => return Status::Running,
@@ -159,18 +165,29 @@ fn status_of(
         missing || trial.repeats.iter().any(|repeat| failed(&repeat.outcome))
     });
     // A block whose repeat failed is void, and the test goes on.
-    if repeat_failed && ab.is_none() || ab.is_some_and(has_given_up) {
+    let is_test = ab.is_some() || tune.is_some();
+    let is_given_up = ab.is_some_and(has_given_up) || tune.is_some_and(search_has_given_up);
+    if repeat_failed && !is_test || is_given_up {
         Status::Failed
+    } else if trials
+        .iter()
+        .chain(&searched)
+        .any(|trial| has_anomaly(trial))
+    {
+        Status::AnomalyFound
     } else if trials.iter().any(|trial| records_went_wrong(trial))
         || searched.iter().any(|trial| records_are_missing(trial))
     {
         Status::SendsFailed
-    } else if trials.iter().any(|trial| goal_missed(trial)) || capacities.iter().any(no_rate_holds)
+    } else if trials.iter().any(|trial| goal_missed(trial))
+        || capacities.iter().any(no_rate_holds)
+        || tune.is_some_and(condition_missed)
     {
         Status::GoalMissed
     } else if trials.iter().any(|trial| goal_undecided(trial))
         || capacities.iter().any(no_rate_is_known)
         || ab.is_some_and(has_no_answer)
+        || tune.is_some_and(search_has_no_answer)
     {
         Status::GoalUndecided
     } else {
@@ -197,7 +214,23 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
 /// The brokers do not have what was acked.
 fn records_are_missing(trial: &TrialSummary) -> bool {
     let mut counted = trial.counted.iter();
-    counted.any(|counted| counted.agrees == Some(false))
+    counted.any(|counted| counted.agrees == Some(false) && !is_explained(trial, counted.repeat))
+}
+
+/// Whether the check of every record knows each record that a count misses, and the settings permit it.
+fn is_explained(trial: &TrialSummary, repeat: u32) -> bool {
+    let of_repeat = trial.repeats.iter().filter(|one| one.repeat == repeat);
+    let mut records = of_repeat.filter_map(|one| one.verification.as_ref());
+    records.any(|record| record.forbidden().next().is_none())
+}
+
+/// The check of every record found what the settings forbid.
+fn has_anomaly(trial: &TrialSummary) -> bool {
+    let mut records = trial
+        .repeats
+        .iter()
+        .filter_map(|one| one.verification.as_ref());
+    records.any(|record| record.forbidden().next().is_some())
 }
 
 /// Whether a trial belongs to a search: it is meant to be overloaded, and judged by the search alone.
@@ -255,6 +288,32 @@ fn has_no_answer(test: &AbSummary) -> bool {
     test.kind != AbKind::Same && test.verdict == AbVerdict::Inconclusive
 }
 
+/// A search for better settings ended because nothing could be measured.
+fn search_has_given_up(search: &TuneSummary) -> bool {
+    matches!(
+        search.end,
+        Some(TuneEnd::Void {
+            cause: VoidCause::Failed { .. }
+        })
+    )
+}
+
+/// The settings in force miss a condition.
+fn condition_missed(search: &TuneSummary) -> bool {
+    matches!(search.end, Some(TuneEnd::ConditionMissed { .. }))
+}
+
+/// A search for better settings has no answer: it was too short, or the settings in force could not be judged.
+fn search_has_no_answer(search: &TuneSummary) -> bool {
+    match search.verdict {
+        TuneVerdict::Better | TuneVerdict::Worse | TuneVerdict::NothingHelps => false,
+        TuneVerdict::ConditionBroken
+        | TuneVerdict::FalseAlarm
+        | TuneVerdict::Inconclusive
+        | TuneVerdict::Refused => true,
+    }
+}
+
 /// A goal without a figure is no success.
 fn goal_missed(trial: &TrialSummary) -> bool {
     let missed = [GoalStatus::NotHeld, GoalStatus::NotMeasured];
@@ -269,7 +328,7 @@ fn goal_undecided(trial: &TrialSummary) -> bool {
 fn exit_status(status: Status) -> u8 {
     match status {
         Status::Good | Status::Running => 0,
-        Status::GoalMissed | Status::SendsFailed => 1,
+        Status::GoalMissed | Status::SendsFailed | Status::AnomalyFound => 1,
         Status::GoalUndecided => 2,
         Status::Failed | Status::CutShort => 3,
         Status::Interrupted => 130,

@@ -60,7 +60,7 @@ impl Holds {
     }
 }
 
-/// Fills in what the machine tells of the holds.
+/// Adds the machine's CPU figures of the holds.
 pub(super) fn account(run: &RunRead, measured: &MeasuredRepeats<'_>, cpu: &mut CpuSummary) {
     let environment = run.environment.as_ref();
     cpu.processors = environment.and_then(|environment| environment.machine.cpu_count);

@@ -185,6 +185,7 @@ fn repeats(measured: &MeasuredRepeats<'_>) -> Vec<RepeatSummary> {
             started_unix_ms: record.map(|record| record.started_unix_ms),
             outcome: record.map(|record| record.outcome.clone()),
             measured: used.contains(&repeat.key),
+            verification: record.and_then(|record| record.verification.clone()),
         }
     });
     summaries.collect()

@@ -10,7 +10,7 @@ use kgauge_results::folder::RunRead;
 use kgauge_results::run::{Environment, EventKind, Replication, RunStatus};
 use kgauge_results::slice::TimeKind;
 
-/// An interval wider than this on either side says little.
+/// An interval wider than this on either side causes a warning.
 const WIDE_INTERVAL: f64 = 0.10;
 /// A hold stage below this sees neither flushes nor segment rolls nor the page cache fill.
 const SHORT_HOLD_S: f64 = 10.0;

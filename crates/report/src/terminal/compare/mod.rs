@@ -106,7 +106,7 @@ fn is_shown(row: &RowView, is_full: bool) -> bool {
     }
 }
 
-/// Whether it is a latency of closed loops, which says what the throughput says.
+/// Whether it is a latency of closed loops, which has the same information as the throughput.
 fn is_closed(row: &RowView) -> bool {
     let mut cells = row.cells.iter();
     cells.all(|cell| cell.value.is_none() || cell.marks.contains(&Caveat::ClosedLoop))

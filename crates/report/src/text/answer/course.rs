@@ -8,8 +8,8 @@ use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::GoalStatus;
 
 use super::words::{
-    AnswerNames, WORTH_FROM, apart, change, detectable, few, is_plural, join_short, opening, range,
-    undecided, value,
+    AnswerNames, LETTERS_MAX, WORTH_FROM, apart, change, detectable, few, is_plural, join_short,
+    opening, range, undecided, value,
 };
 use crate::format;
 
@@ -45,11 +45,11 @@ pub(super) fn trend(
     };
     clauses.extend(kept.and_then(|kept| kept_clause(names, kept)));
     clauses.extend(goals(names, answer, main));
-    let text = join_short(clauses, others.iter().map(clause));
+    let text = join_short(names.letters_max, clauses, others.iter().map(clause));
     Some(format!("{}.", opening(&text)))
 }
 
-/// What is said besides the main figure: what another trial is best at, and lost records.
+/// The facts besides the main figure: figures that are best in another trial, and lost records.
 fn is_another(main: &FigureCourse, figure: &FigureCourse, setting: &str) -> bool {
     let is_large = figure.times.is_some_and(|times| times >= WORTH_FROM);
     let is_worth = match figure.figure {
@@ -85,12 +85,13 @@ fn trend_clause(names: &AnswerNames, course: &FigureCourse, setting: &str) -> St
                 more_needed,
             },
             ..,
-        ) => format!(
-            "No change found {}: {name} {} ({})",
-            over(),
-            values(),
-            detectable(least, more_needed)
-        ),
+        ) => {
+            let found = match names.is_brief {
+                true => format!("No change found in {name} {}", over()),
+                false => format!("No change found {}: {name} {}", over(), values()),
+            };
+            format!("{found} ({})", detectable(least, more_needed))
+        }
         (FigureFinding::Undecided { cause }, ..) => {
             format!("{}: {name} {} {}", undecided(cause), values(), over())
         }
@@ -232,7 +233,7 @@ pub(super) fn over_time(trends: &[TimeTrend]) -> Option<String> {
             Steadiness::Shifting => format!("{name} shifted between levels {meanwhile}"),
         }
     });
-    let text = join_short(clauses, None);
+    let text = join_short(LETTERS_MAX, clauses, None);
     (!text.is_empty()).then(|| format!("{}.", opening(&text)))
 }
 
@@ -257,7 +258,11 @@ pub(super) fn best(
             few(&names.labels(trials), NAMED_MAX)
         ),
     });
-    let text = join_short([best_clause(names, main)], goals.into_iter().chain(others));
+    let text = join_short(
+        names.letters_max,
+        [best_clause(names, main)],
+        goals.into_iter().chain(others),
+    );
     Some(format!("{text}."))
 }
 

@@ -5,8 +5,8 @@ use kgauge_analyze::compare::{FigureKind, UndecidedCause};
 use kgauge_analyze::summary::{FlowSummary, TrialSummary};
 
 use super::words::{
-    AnswerNames, LETTERS_MAX, WORTH_FROM, change, change_between, detectable, few, join_short,
-    opening, pair, undecided,
+    AnswerNames, WORTH_FROM, change, change_between, detectable, few, join_short, opening, pair,
+    undecided,
 };
 use crate::text::trial::has_a_name;
 
@@ -82,13 +82,18 @@ fn single(names: &AnswerNames, effect: &TrialEffect) -> String {
             let main = no_difference(&name, detectable);
             let first = format!("{start}: {}", clause(names, first));
             join_short(
+                names.letters_max,
                 [first, main],
                 rest.iter().map(|figure| clause(names, figure)),
             )
         }
         (_, others) => {
             let main = format!("{start}: {}", clause(names, main));
-            join_short([main], others.iter().map(|figure| clause(names, figure)))
+            join_short(
+                names.letters_max,
+                [main],
+                others.iter().map(|figure| clause(names, figure)),
+            )
         }
     };
     format!("{text}.")
@@ -154,16 +159,23 @@ fn clause(names: &AnswerNames, effect: &FigureEffect) -> String {
                 more_needed,
             },
             Some(change),
-        ) => format!(
-            "no difference found in {name}, {values} ({change}; {})",
-            detectable(least, more_needed)
-        ),
+        ) => {
+            // The table has the values.
+            let values = match names.is_brief {
+                true => String::new(),
+                false => format!(", {values}"),
+            };
+            format!(
+                "no difference found in {name}{values} ({change}; {})",
+                detectable(least, more_needed)
+            )
+        }
         (FigureFinding::Differs, Some(change)) => format!("{name} {values} ({change})"),
         _ => format!("{name} {values}"),
     }
 }
 
-/// What is said besides the main figure: what differs, and what is not already shown.
+/// The figures besides the main one: those that differ and are not already shown.
 fn is_worth(effect: &TrialEffect, figure: &FigureEffect) -> bool {
     let has = |kind: FigureKind| {
         let mut others = effect.figures.iter();
@@ -196,7 +208,7 @@ fn is_large(figure: &FigureEffect) -> bool {
     figure.finding == FigureFinding::Differs && times.is_some_and(|times| times >= WORTH_FROM)
 }
 
-/// How much is said of each comparison in a list.
+/// The detail of each comparison in a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// The change with its interval, and what else differs most.
@@ -242,7 +254,7 @@ fn list(names: &AnswerNames, effects: &[&TrialEffect]) -> String {
     let texts = details.map(text);
     let short = texts
         .iter()
-        .find(|text| text.chars().count() <= LETTERS_MAX);
+        .find(|text| text.chars().count() <= names.letters_max);
     let [.., shortest] = &texts;
     short.unwrap_or(shortest).clone()
 }

@@ -8,7 +8,7 @@ use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, TimeKind};
 
 use super::course::goal_status;
-use super::words::{AnswerNames, LETTERS_MAX, opening};
+use super::words::{AnswerNames, opening};
 use crate::format;
 use crate::text::{flow, generator, published};
 
@@ -135,10 +135,8 @@ fn p99(times: &LatencySummary, with_interval: bool) -> Option<String> {
 /// `, 1.56 times the published 821,557 records/s`. What others published is about Apache Kafka: only the table shows
 /// how the embedded cluster compares with it.
 fn beside_published(names: &AnswerNames, trial: &TrialSummary, flow: &FlowSummary) -> String {
-    if !matches!(
-        names.summary.target.kind,
-        Some(TargetKind::Kafka | TargetKind::Existing)
-    ) {
+    let kind = names.summary.target.kind;
+    if !kind.is_some_and(TargetKind::is_apache_kafka) {
         return String::new();
     }
     let figure = format!("{}.throughput", flow.name);
@@ -199,7 +197,7 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
         format!("{doubt}{}.", items.join("; "))
     };
     let long = text(true);
-    match long.chars().count() <= LETTERS_MAX {
+    match long.chars().count() <= names.letters_max {
         true => long,
         false => text(false),
     }

@@ -15,7 +15,7 @@ use kgauge_analyze::summary::{Summary, TrialSummary};
 use super::{bottleneck, count_check, hot_broker, trial};
 use crate::format;
 use crate::view::BriefAnswer;
-use words::{AnswerNames, few, join_short};
+use words::{AnswerNames, BRIEF_LETTERS_MAX, few, join_short};
 
 pub(crate) use words::{change, change_between};
 
@@ -44,8 +44,12 @@ pub fn sentence(answer: &ScenarioAnswer, summary: &Summary) -> String {
 
 /// The answer without what the table shows.
 pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
-    let names = AnswerNames::of(summary, &answer.trials);
+    let mut names = AnswerNames::of(summary, &answer.trials);
+    names.is_brief = true;
     let measured = names.trials.iter().any(|one| one.repeats_measured > 0);
+    let second = unusable(&names, answer, compared(&names, answer).is_some());
+    let second_letters = second.as_ref().map_or(0, |text| text.chars().count() + 1);
+    names.letters_max = BRIEF_LETTERS_MAX.saturating_sub(second_letters);
     let compared = compared(&names, answer);
     // Whether all records are in a copy is known all the same.
     let has_copies = || figures::copies(&names.trials).is_some();
@@ -66,15 +70,25 @@ pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
     if !measured {
         return BriefAnswer::Sentences(sentence(answer, summary));
     }
-    let second = unusable(&names, answer, compared.is_some());
     let first = compared.unwrap_or_else(|| figures::sentence(&names, answer));
     let sentences: Vec<String> = std::iter::once(first).chain(second).collect();
     BriefAnswer::Sentences(sentences.join(" "))
 }
 
-/// What opens the list of questions that figures do not answer for one reason.
-pub(crate) fn inconclusive(reason: &str) -> String {
-    format!("Inconclusive because {reason} (the table has the figures):")
+/// The answer on a page's first screen, where its scenario's section has the whole.
+pub(crate) fn brief_text(answer: &BriefAnswer) -> String {
+    match answer {
+        BriefAnswer::Sentences(sentences) => sentences.clone(),
+        BriefAnswer::Doubt(reason) => format!("Inconclusive: {reason}."),
+    }
+}
+
+/// The scenarios whose questions their figures do not answer for one reason.
+pub(crate) fn inconclusive(reason: &str, scenarios: &[&str]) -> String {
+    format!(
+        "Inconclusive because {reason} (the table has the figures): {}",
+        scenarios.join(", ")
+    )
 }
 
 fn reason(cause: AnswerDoubtCause) -> &'static str {
@@ -124,7 +138,7 @@ fn loss(names: &AnswerNames, counts: &CountCheck, failed: u64, unknown: u64) -> 
     let unknown =
         (unknown > 0).then(|| format!("{} with unknown outcome", format::counted(unknown, "send")));
     let others = [failed, unknown].into_iter().flatten();
-    format!("{}.", join_short([count], others))
+    format!("{}.", join_short(names.letters_max, [count], others))
 }
 
 /// `No acks for 7.81 s after the fault, new leaders after 8.00 s; all 130,000 acked records are on the brokers.`
@@ -164,7 +178,7 @@ fn outage_sentence(
         .map(|ns| format!("slowest ack after {}", format::nanoseconds(ns as f64)));
     let silence = format!("{silence}{lasting}{leaders}");
     let clauses = std::iter::once(silence).chain(count);
-    format!("{}.", join_short(clauses, slowest))
+    format!("{}.", join_short(names.letters_max, clauses, slowest))
 }
 
 /// What cannot be used, or what limited the figures. Figures that were not compared open with their doubts.
@@ -243,6 +257,11 @@ fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
                 _ => format!("{which}: {why} The others likewise."),
             }
         }
+        AnswerDoubtCause::NotSteady if names.is_brief => format!(
+            "Left out: {} of {}, not steady.",
+            doubt.trials.len(),
+            format::counted(names.trials.len() as u64, "trial")
+        ),
         AnswerDoubtCause::NotSteady => {
             format!("Left out because the target was not steady: {which}.")
         }

@@ -17,14 +17,20 @@ const PERCENT_FROM: f64 = 0.01;
 const INTERVAL_MAX: f64 = 100.0;
 /// Smaller differences are not mentioned beside the main figure, however exactly they are known.
 pub(super) const WORTH_FROM: f64 = 1.02;
-/// An answer of more letters gets no further clauses.
+/// A sentence of more letters gets no further clauses: two lines of a terminal.
 pub(super) const LETTERS_MAX: usize = 160;
+/// The same of an answer with all its sentences, in two indented lines.
+pub(super) const BRIEF_LETTERS_MAX: usize = 150;
 
 /// What the texts of one scenario's answer need besides the answer.
 pub(super) struct AnswerNames<'a> {
     pub(super) summary: &'a Summary,
     pub(super) trials: Vec<&'a TrialSummary>,
     flows: Vec<&'a str>,
+    /// A first sentence of more letters gets no further clauses.
+    pub(super) letters_max: usize,
+    /// The answer is next to a table with all figures and their marks.
+    pub(super) is_brief: bool,
 }
 
 impl<'a> AnswerNames<'a> {
@@ -37,6 +43,8 @@ impl<'a> AnswerNames<'a> {
             summary,
             trials,
             flows,
+            letters_max: LETTERS_MAX,
+            is_brief: false,
         }
     }
 
@@ -201,6 +209,7 @@ pub(super) fn opening(text: &str) -> String {
 
 /// Some clauses, and further ones as long as the sentence stays short.
 pub(super) fn join_short(
+    letters_max: usize,
     clauses: impl IntoIterator<Item = String>,
     more: impl IntoIterator<Item = String>,
 ) -> String {
@@ -208,7 +217,7 @@ pub(super) fn join_short(
     let mut text = clauses.join("; ");
     for clause in more {
         let letters = text.chars().count() + clause.chars().count() + 2;
-        if letters <= LETTERS_MAX {
+        if letters <= letters_max {
             text = format!("{text}; {clause}");
         }
     }
@@ -217,10 +226,15 @@ pub(super) fn join_short(
 
 /// The first few names, and how many there are besides: `A, B and 3 more`.
 pub(super) fn few(names: &[String], max: usize) -> String {
+    // Names with several values have commas of their own.
+    let between = match names.iter().any(|name| name.contains(',')) {
+        true => "; ",
+        false => ", ",
+    };
     let shown = names.iter().take(max).cloned().collect::<Vec<_>>();
     match names.len().saturating_sub(max) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+        0 => shown.join(between),
+        more => format!("{} and {more} more", shown.join(between)),
     }
 }
 
@@ -267,9 +281,15 @@ mod tests {
     #[test]
     fn sentences_stay_short_and_keep_their_first_clause() {
         let long = "word ".repeat(40);
-        assert_eq!(join_short([long.clone()], ["more".to_owned()]), long);
+        assert_eq!(
+            join_short(LETTERS_MAX, [long.clone()], ["more".to_owned()]),
+            long
+        );
         let [one, two, three] = ["one", "two", "three"].map(str::to_owned);
-        assert_eq!(join_short([one, two], [three]), "one; two; three");
+        assert_eq!(
+            join_short(LETTERS_MAX, [one, two], [three]),
+            "one; two; three"
+        );
         let names = ["a", "b", "c"].map(str::to_owned);
         assert_eq!(few(&names, 2), "a, b and 1 more");
         assert_eq!(few(&names, 3), "a, b, c");

@@ -43,9 +43,14 @@ pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a>
             is_good: check.is_good(),
             text: text::count_check::sentence(&check, summary),
         }),
+        verification: summary.verification().map(|check| CountCheckView {
+            is_good: check.is_good(),
+            text: text::verification::sentence(&check),
+        }),
         scenarios: scenarios(run, summary),
         capacities: &summary.capacities,
         ab: summary.ab.as_ref(),
+        tune: summary.tune.as_ref(),
         checkup: summary.checkup.as_ref(),
         partitions: summary
             .partitions_needed
@@ -144,11 +149,11 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
     TargetView {
         name: target_name(summary),
         words: target.words.clone(),
-        caution: match target.kind {
-            Some(TargetKind::Embedded) => EMBEDDED.to_owned(),
-            _ => String::new(),
+        caution: match target.kind.is_none_or(TargetKind::is_apache_kafka) {
+            true => String::new(),
+            false => EMBEDDED.to_owned(),
         },
-        is_kafka: matches!(target.kind, Some(TargetKind::Kafka | TargetKind::Existing)),
+        is_kafka: target.kind.is_some_and(TargetKind::is_apache_kafka),
         facts: facts.into_iter().flatten().collect(),
     }
 }
@@ -163,18 +168,14 @@ pub(crate) fn target_name(summary: &Summary) -> String {
     let brokers = target.brokers.map_or_else(String::new, |count| {
         format!(", {}", format::plural(count.into(), "broker", "brokers"))
     });
-    let version = target
-        .version
-        .as_ref()
-        .map_or_else(String::new, |version| format!(" {version}"));
-    match target.kind {
-        Some(TargetKind::Embedded) => format!("kgauge's embedded cluster{brokers}"),
-        Some(TargetKind::Kafka) => format!("Apache Kafka{version}{brokers}"),
-        Some(TargetKind::Existing) => match &target.cluster_id {
-            Some(id) => format!("cluster {id}{version}{brokers}"),
-            None => format!("an existing cluster{version}{brokers}"),
+    let version = target.version.as_deref();
+    match (target.kind, &target.cluster_id) {
+        (Some(TargetKind::Existing), Some(id)) => match version {
+            Some(version) => format!("cluster {id} {version}{brokers}"),
+            None => format!("cluster {id}{brokers}"),
         },
-        None => "an unknown target".to_owned(),
+        (Some(kind), _) => format!("{}{brokers}", kind.name(version)),
+        (None, _) => "an unknown target".to_owned(),
     }
 }
 
@@ -195,11 +196,12 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
             name: answer.scenario.clone(),
             // The sides of an A/B test have names.
             factor: FactorValues::path_of(&summaries)
-                .filter(|_| summary.ab.is_none())
+                .filter(|_| summary.ab.is_none() && summary.tune.is_none())
                 .map(str::to_owned),
             question: first.map_or_else(String::new, |one| one.question.clone()),
             answer: words::capacity(summary, &answer.scenario)
                 .or_else(|| text::ab::answer_of_scenario(summary))
+                .or_else(|| text::tune::answer_of_scenario(summary))
                 .unwrap_or_else(|| text::answer::sentence(&answer, summary)),
             brief: text::answer::brief(&answer, summary),
             picture: picture::of(&answer, summary),
@@ -211,9 +213,13 @@ fn scenarios<'a>(run: &RunRead, summary: &'a Summary) -> Vec<ScenarioView<'a>> {
     answers.map(scenario).collect()
 }
 
-/// Whether a trial has a place of its own in the report. Of the loads of a search, those at its bounds have; its curve
-/// shows the others.
+/// Whether a trial has a separate place in the report. Of the loads of a search, those at its bounds have; its curve
+/// shows the others. Of a search for better settings, those in force and the winner's have.
 fn is_shown(summary: &Summary, trial: u32) -> bool {
+    if let Some(search) = &summary.tune {
+        let winner = search.winner.as_ref();
+        return trial == 0 || winner.is_some_and(|one| one.proof.b.trial == Some(trial));
+    }
     let mut searches = summary.capacities.iter().flat_map(|one| &one.searches);
     let is_hidden = searches.any(|search| {
         let bounds = [search.strict.lower, search.strict.upper];

@@ -48,7 +48,7 @@ pub(super) fn of(answer: &ScenarioAnswer, summary: &Summary) -> AnswerPicture {
     }
 }
 
-/// The first figure that says what the target did: of an open loop its p99.
+/// The main figure of the target: p99 for an open loop.
 fn how_much(answer: &ScenarioAnswer, summary: &Summary, figures: &[AnswerFigure]) -> AnswerPicture {
     let of = |kind: FigureKind| figures.iter().find(|one| one.figure == kind);
     let is_kept = trials(answer, summary).all(|trial| {
@@ -207,10 +207,8 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
 
 /// What others published, where the target is Apache Kafka and the figures can be compared.
 fn published(summary: &Summary, trial: &TrialSummary, shown: ShownFigure<'_>) -> Option<f64> {
-    let is_kafka = matches!(
-        summary.target.kind,
-        Some(TargetKind::Kafka | TargetKind::Existing)
-    );
+    let kind = summary.target.kind;
+    let is_kafka = kind.is_some_and(TargetKind::is_apache_kafka);
     let metric = match shown.figure {
         FigureKind::Throughput => "throughput",
         FigureKind::ThroughputBytes => "throughput.bytes",

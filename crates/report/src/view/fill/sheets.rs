@@ -25,7 +25,7 @@ pub(super) fn all(run: &RunRead, summary: &Summary) -> Vec<Sheet> {
             .as_ref()
             .map(|machine| sheet("Machine", machine_facts(machine))),
     );
-    sheets.extend(observing(run).map(|cost| sheet("Observing", vec![cost])));
+    sheets.extend(observing(run).map(|cost| sheet("Sampling overhead", vec![cost])));
     sheets.push(sheet("Records counted by the brokers", counted(summary)));
     sheets.push(sheet("Records by leader", led(summary)));
     sheets.push(sheet("Requests and batches", batching(summary)));
@@ -320,7 +320,7 @@ fn plan_sheets(run: &RunRead) -> Vec<Sheet> {
     scenarios.into_iter().map(sheet).collect()
 }
 
-/// What all trials share once, then what each has of its own; what somebody chose comes first.
+/// Settings that all trials share once, then those of each trial; changed settings come first.
 fn scenario_sheet(scenario: String, trials: &[TrialSettings]) -> Sheet {
     let is_shared = |one: &SettingText| trials.iter().all(|(_, all)| all.contains(one));
     let first = trials.first().map_or(&[][..], |(_, settings)| settings);
@@ -382,7 +382,7 @@ impl FlowDefaults {
     }
 }
 
-/// Settings without `client.id`, which each flow has of its own.
+/// Settings without `client.id`, which differs per flow.
 fn without_name(settings: serde_json::Result<Value>) -> Value {
     let mut settings = settings.unwrap_or_default();
     if let Some(fields) = settings.as_object_mut() {

@@ -193,7 +193,7 @@ fn place_words(places: &[WarningPlace<'_>], summary: &Summary) -> String {
     words.join(", ")
 }
 
-/// A run that did not end as planned always says so, even if the summary has no warning of it.
+/// A run that did not end as planned always has a caveat, even if the summary has no warning about it.
 fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
     let words = match summary.run.status {
         RunStatus::Complete => None,

@@ -19,7 +19,7 @@ const IDLE_PART: f64 = 0.10;
 const IDLE_PART_NEAR: f64 = 0.30;
 /// Threads of a broker that has next to nothing to do.
 const IDLE_PART_EASY: f64 = 0.60;
-/// Flushes that take so much of one thread's time are what is waited for.
+/// Flushes that take this share of one thread's time are a bottleneck.
 const FLUSHING_PART: f64 = 0.50;
 /// From here up they are suspects.
 const FLUSHING_PART_NEAR: f64 = 0.20;
@@ -148,7 +148,7 @@ fn times(broker: &BrokerPoint) -> Option<RequestTimes> {
     })
 }
 
-/// Brokers that flush so much that flushing is what they do.
+/// Brokers that spend most of their time on flushing.
 pub(super) fn flushes(facts: &Facts<'_>, findings: &mut Findings) {
     let flushing = |one: &BrokerPoint| {
         Some(one.get(MetricId::Flushes)? * one.get(MetricId::FlushTime)? / NS_PER_S)

@@ -15,7 +15,7 @@ use kgauge_results::{Quantile, TimeKind};
 const PAUSED_PART: f64 = 0.10;
 /// From here up they are suspects.
 const PAUSED_PART_NEAR: f64 = 0.01;
-/// An open loop that did so much of what was asked for was not held back.
+/// An open loop that reached this share of its rate had no bottleneck.
 const DONE_PART: f64 = 0.99;
 /// A producer at full speed with fewer records in a request pays for requests.
 const RECORDS_PER_REQUEST: f64 = 3.0;
@@ -23,9 +23,9 @@ const RECORDS_PER_REQUEST: f64 = 3.0;
 const RECORDS_PER_REQUEST_NEAR: f64 = 10.0;
 /// A buffer with this share in use is full: the free space is smaller than the next batch.
 const BUFFER_PART: f64 = 0.60;
-/// With fewer of the allowed requests under way the connections wait for the buffer.
+/// With a smaller share of the allowed requests in flight, the connections wait for the buffer.
 const IN_FLIGHT_PART: f64 = 0.60;
-/// With so many of them, they are what is used up.
+/// From this share on, the allowed requests are used up.
 const IN_FLIGHT_PART_FULL: f64 = 0.90;
 /// Batches that are fuller than this may have left before their linger was over.
 const LINGERING_FILL: f64 = 0.5;

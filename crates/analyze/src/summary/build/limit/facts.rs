@@ -119,7 +119,7 @@ impl<'a> Facts<'a> {
         threads && (!is_shared || machine.is_some_and(|part| part >= MACHINE_PART))
     }
 
-    /// Where the nodes of an embedded cluster do not tell how busy they are, their process tells.
+    /// If the nodes of an embedded cluster do not report how busy they are, the CPU time of their process shows it.
     fn embedded_is_at_ease(&self, most: f64) -> bool {
         let environment = self.run.environment.as_ref();
         let is_embedded = environment.is_some_and(|one| one.target.kind == TargetKind::Embedded);

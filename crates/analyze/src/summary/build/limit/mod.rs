@@ -22,7 +22,7 @@ use kgauge_results::folder::RunRead;
 /// How sure a suspicion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
-    /// It would limit by itself.
+    /// It would be a bottleneck without any other cause.
     Strong,
     /// It is near to that.
     Weak,

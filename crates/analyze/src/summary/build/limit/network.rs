@@ -10,14 +10,14 @@ use crate::summary::{Bottleneck, LimitFact, NetworkDirection};
 use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{NetworkSpeed, SpeedSource};
 
-/// An interface that carries so much of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of head
-/// and 4 of checksum, 8 before it and 12 of gap behind it. The kernel counts 1,514 of them, 98 %; of a large piece that
-/// the card is to cut up it may count one head for all, which leaves the 1,448 bytes of payload, 94 %. The rest is for
-/// smaller packets.
+/// An interface that carries this share of its speed is full. A packet of 1,500 bytes takes 1,538 on the wire: 14 of
+/// head and 4 of checksum, 8 before it and 12 of gap behind it. The kernel counts 1,514 of them, 98 %. If the card cuts
+/// up a large piece, the kernel may count one head for all, which leaves the 1,448 bytes of payload, 94 %. The rest is
+/// for smaller packets.
 const FULL_PART: f64 = 0.90;
 /// Full in more of the hold than this is what is felt.
 const FULL_TIME: f64 = 0.50;
-/// Full for so much of it there is no room left: with more processors no more would get through.
+/// Full for this share of the time, it has no capacity left: more processors would not help.
 const FULL_TIME_ALWAYS: f64 = 0.90;
 /// From here up it is a suspect.
 const FULL_TIME_NEAR: f64 = 0.20;

@@ -3,20 +3,21 @@
 
 use std::collections::BTreeMap;
 
+use super::super::unreachable::broker_silences;
 use super::facts::{Facts, HoldEvidence};
 use super::{Findings, Weight};
 use crate::summary::{Bottleneck, BrokerOutage, FlowKind, FlowSummary, LimitFact, OutageFact};
 use kgauge_results::folder::RepeatRead;
-use kgauge_results::run::{Event, EventKind, RepeatOutcome};
+use kgauge_results::run::RepeatOutcome;
 use kgauge_results::stage::{SECOND_NS, Stage};
 
-/// Without answers for so much of the hold, that is what limited it.
+/// Without responses for this share of the hold, an outage is the bottleneck.
 const SILENT_PART: f64 = 0.05;
 /// From here up it is a suspect.
 const SILENT_PART_NEAR: f64 = 0.01;
 /// Fewer seconds in a row may be one slow request.
 const SILENT_S: u64 = 2;
-/// A record that waited for so much of a second makes it one without answers.
+/// A second counts as one without responses if a record waited for this share of it.
 const WAITING_NS: u64 = 900_000_000;
 
 /// An outage of one broker, over all holds.
@@ -31,7 +32,8 @@ struct Outage {
 pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<OutageFact> {
     let hold_ns: u64 = facts.holds.iter().map(HoldEvidence::length_ns).sum();
     let outages = outages(facts, hold_ns);
-    let silent_ns = silent_ns(facts);
+    // Seconds at the edges of a hold count in whole.
+    let silent_ns = silent_ns(facts).min(hold_ns);
     let felt = outages.iter().filter(|outage| outage.is_felt);
     let felt_ns = felt.map(|outage| outage.fact.length_ns).max().unwrap_or(0);
     let part = |ns: u64| ns as f64 / hold_ns.max(1) as f64;
@@ -68,7 +70,7 @@ pub(super) fn find(facts: &Facts<'_>, findings: &mut Findings) -> Option<OutageF
     })
 }
 
-/// Why a repeat failed, in the target's own words where there are any.
+/// Why a repeat failed, with the target's own message if there is one.
 fn failure(repeat: &RepeatRead) -> Option<LimitFact> {
     match &repeat.record.as_ref()?.outcome {
         RepeatOutcome::Failed { why } => Some(LimitFact::RepeatFailed {
@@ -81,58 +83,34 @@ fn failure(repeat: &RepeatRead) -> Option<LimitFact> {
 
 /// All that clients noticed, by broker, as far as it lies in a hold.
 fn outages(facts: &Facts<'_>, hold_ns: u64) -> Vec<Outage> {
-    let mut by_broker = BTreeMap::<i32, Outage>::new();
+    let mut by_broker = BTreeMap::<(i32, String), Outage>::new();
     for hold in &facts.holds {
-        let events: Vec<&Event> = facts
-            .run
-            .events
-            .iter()
-            .filter(|event| event.repeat == Some(hold.key))
-            .collect();
-        for event in &events {
-            let EventKind::BrokerUnreachable {
-                broker,
-                address,
-                since_ns,
-                cause,
-                partitions_without_leader,
-                ..
-            } = &event.kind
-            else {
-                continue;
-            };
-            let end_ns = end_of(&events, *broker, *since_ns).unwrap_or(hold.end_ns);
+        for silence in broker_silences(facts.run, hold.key) {
+            let end_ns = silence.end_ns.unwrap_or(hold.end_ns);
             let ns = end_ns
                 .min(hold.end_ns)
-                .saturating_sub((*since_ns).max(hold.start_ns));
+                .saturating_sub(silence.since_ns.max(hold.start_ns));
             if ns == 0 {
                 continue;
             }
-            let outage = by_broker.entry(*broker).or_insert_with(|| Outage {
-                fact: BrokerOutage {
-                    broker: *broker,
-                    address: address.clone(),
-                    length_ns: 0,
-                    hold_ns,
-                    cause: *cause,
-                },
-                is_felt: false,
-            });
+            let address = silence.address.to_owned();
+            let outage = by_broker
+                .entry((silence.broker, address))
+                .or_insert_with_key(|(broker, address)| Outage {
+                    fact: BrokerOutage {
+                        broker: *broker,
+                        address: address.clone(),
+                        length_ns: 0,
+                        hold_ns,
+                        cause: silence.cause,
+                    },
+                    is_felt: false,
+                });
             outage.fact.length_ns = outage.fact.length_ns.saturating_add(ns);
-            outage.is_felt |= *partitions_without_leader != Some(0);
+            outage.is_felt |= silence.is_felt;
         }
     }
     by_broker.into_values().collect()
-}
-
-/// When an outage ended.
-fn end_of(events: &[&Event], of: i32, since: u64) -> Option<u64> {
-    events.iter().find_map(|event| match event.kind {
-        EventKind::BrokerBack {
-            broker, since_ns, ..
-        } if broker == of && since_ns == since => event.at_ns,
-        _ => None,
-    })
 }
 
 /// For how long nothing was acked although records waited, of the flow that waited longest.

@@ -119,7 +119,7 @@ impl PanelContext {
     }
 }
 
-/// One mean of all brokers for each second; their looks are some milliseconds apart.
+/// One mean of all brokers for each second; their samples are a few milliseconds apart.
 fn together(
     brokers: &[BrokerSeries],
     value: impl Fn(&BrokerPoint) -> Option<WeightedValue>,

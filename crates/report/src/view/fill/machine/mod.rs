@@ -190,7 +190,7 @@ impl PanelContext {
         }
     }
 
-    /// What is known between looks.
+    /// Values between samples.
     fn spans<P>(
         &mut self,
         panel: Panel,
@@ -212,7 +212,7 @@ impl PanelContext {
         self.add(panel, format!("{}{what}", cut(name, LETTERS_MAX)), points);
     }
 
-    /// What is seen at looks.
+    /// Values at samples.
     fn moments(&mut self, panel: Panel, name: &str, looks: &[(u64, Option<f64>)]) {
         let points = of_moments(looks, self.seconds_per_point);
         self.add(panel, cut(name, LETTERS_MAX), points);

@@ -24,7 +24,7 @@ pub(in crate::view::fill) type Points = Vec<(f64, Option<f64>)>;
 /// Values with their weights, by bucket.
 type Buckets = BTreeMap<u64, Vec<(f64, f64)>>;
 
-/// What is known of the time between two looks.
+/// The values between two samples.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SpanRate {
     pub(super) start_ns: u64,
@@ -51,7 +51,7 @@ pub(in crate::view::fill) fn place_s(at_s: f64) -> f64 {
     (at_s * GRID).round() / GRID
 }
 
-/// The points of a line, or means of each so many seconds.
+/// The points of a line, or means over several seconds.
 pub(super) fn of_spans(spans: &[SpanRate], seconds_per_point: u64) -> Points {
     match seconds_per_point {
         0 | 1 => on_grid(each(spans)),
@@ -59,7 +59,7 @@ pub(super) fn of_spans(spans: &[SpanRate], seconds_per_point: u64) -> Points {
     }
 }
 
-/// The same of what is seen in moments: means are those of the looks.
+/// The same for values of moments: means are over the samples.
 pub(super) fn of_moments(moments: &[(u64, Option<f64>)], seconds_per_point: u64) -> Points {
     let at_s = |at_ns: u64| at_ns as f64 / SECOND;
     if seconds_per_point <= 1 {

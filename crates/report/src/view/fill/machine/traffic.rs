@@ -90,7 +90,7 @@ impl PanelContext {
         draw(" requests", |point| point.in_flight_part);
     }
 
-    /// Draws them, and says what is not drawn.
+    /// Draws them, and lists those that are not drawn.
     fn replicas(&mut self, wire: &WireSeries) -> Vec<String> {
         let mut draw = |name: &str, value: fn(&kgauge_results::run::TopicSample) -> u32| {
             let looks = wire.topic.iter();

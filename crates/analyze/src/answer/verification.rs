@@ -1,0 +1,146 @@
+//! The check of every record, over trials.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::run::{Anomaly, AnomalyPlace, UncheckedCause, VerificationRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::summary::TrialSummary;
+
+/// Examples of each class.
+const EXAMPLES_MAX: usize = 3;
+
+/// The check of every record, over all verified repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Verification {
+    /// Verified repeats.
+    pub repeats: u32,
+    /// Acked records, without those of aborted transactions.
+    pub acked: u64,
+    /// Those of them that were read back.
+    pub confirmed: u64,
+    /// Records read.
+    pub read: u64,
+    /// Records of unknown outcome that are in the log.
+    pub unknown_present: u64,
+    /// Records of unknown outcome that are not.
+    pub unknown_absent: u64,
+    /// Duration of the reading and checking.
+    pub span_ns: u64,
+    /// What was found, by class; the forbidden ones first.
+    pub anomalies: Vec<AnomalySum>,
+    /// What could not be checked, by cause.
+    pub unchecked: Vec<UncheckedSum>,
+}
+
+/// The anomalies of a class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AnomalySum {
+    /// The class.
+    pub anomaly: Anomaly,
+    /// The settings in force and the injected faults allow it.
+    pub is_permitted: bool,
+    /// Affected records, transactions, batches or partitions.
+    pub count: u64,
+    /// Some of them.
+    pub examples: Vec<TrialPlace>,
+}
+
+/// The place of an anomaly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TrialPlace {
+    /// The trial, by its index in the plan.
+    pub trial: u32,
+    /// The repeat, from 0.
+    pub repeat: u32,
+    /// The flow, if the records are a flow's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// The records.
+    pub place: AnomalyPlace,
+}
+
+/// Records that could not be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UncheckedSum {
+    /// Why.
+    pub cause: UncheckedCause,
+    /// Acked records; 0 if their number is not known.
+    pub records: u64,
+    /// Partitions with such records.
+    pub partitions: u32,
+}
+
+impl Verification {
+    /// Anomalies that the settings forbid.
+    pub fn forbidden(&self) -> impl Iterator<Item = &AnomalySum> {
+        self.anomalies.iter().filter(|one| !one.is_permitted)
+    }
+
+    /// True if the settings permit everything that was found, and everything was checked.
+    pub fn is_good(&self) -> bool {
+        self.forbidden().next().is_none() && self.unchecked.is_empty()
+    }
+}
+
+/// The check over trials; `None` if none was verified.
+pub(super) fn verification<'a>(
+    trials: impl Iterator<Item = &'a TrialSummary>,
+) -> Option<Verification> {
+    let mut sum = Verification::default();
+    let mut anomalies: BTreeMap<(bool, Anomaly), AnomalySum> = BTreeMap::new();
+    let mut unchecked: BTreeMap<UncheckedCause, UncheckedSum> = BTreeMap::new();
+    for trial in trials {
+        for repeat in &trial.repeats {
+            let Some(record) = &repeat.verification else {
+                continue;
+            };
+            sum.add(record);
+            for one in &record.anomalies {
+                let found =
+                    anomalies
+                        .entry((one.is_permitted, one.anomaly))
+                        .or_insert(AnomalySum {
+                            anomaly: one.anomaly,
+                            is_permitted: one.is_permitted,
+                            count: 0,
+                            examples: Vec::new(),
+                        });
+                found.count = found.count.saturating_add(one.count);
+                let room = EXAMPLES_MAX.saturating_sub(found.examples.len());
+                let examples = one.examples.iter().take(room);
+                found.examples.extend(examples.map(|place| TrialPlace {
+                    trial: trial.index,
+                    repeat: repeat.repeat,
+                    flow: one.flow.clone(),
+                    place: place.clone(),
+                }));
+            }
+            for one in &record.unchecked {
+                let all = unchecked.entry(one.cause).or_insert(UncheckedSum {
+                    cause: one.cause,
+                    records: 0,
+                    partitions: 0,
+                });
+                all.records = all.records.saturating_add(one.records);
+                all.partitions = all.partitions.saturating_add(one.partitions);
+            }
+        }
+    }
+    sum.anomalies = anomalies.into_values().collect();
+    sum.unchecked = unchecked.into_values().collect();
+    (sum.repeats > 0).then_some(sum)
+}
+
+impl Verification {
+    fn add(&mut self, record: &VerificationRecord) {
+        self.repeats += 1;
+        self.acked = self.acked.saturating_add(record.acked);
+        self.confirmed = self.confirmed.saturating_add(record.confirmed);
+        self.read = self.read.saturating_add(record.read);
+        self.unknown_present = self.unknown_present.saturating_add(record.unknown_present);
+        self.unknown_absent = self.unknown_absent.saturating_add(record.unknown_absent);
+        self.span_ns = self.span_ns.saturating_add(record.span_ns);
+    }
+}

@@ -1,0 +1,346 @@
+//! The search for better settings of a run: its record, read as the search itself reads it.
+
+use kgauge_results::folder::RunRead;
+use kgauge_results::run::{
+    AbBlock, AbEnd, AbRecord, TuneChoice, TuneEnd, TuneOption, TunePhase, TunePhaseKind, TuneRecord,
+};
+use kgauge_scenario::{AbKind, AbPlan, AbSide, AbSidePlan, TunePlan, TuneSetting};
+
+use super::ab;
+use super::tune_elsewhere::elsewhere;
+use super::verdict::unit_of_value;
+use crate::statistics::{Interval, median};
+use crate::summary::TrialSummary;
+use crate::summary::ab::{AbRatio, AbSummary, AbVerdict};
+use crate::summary::tune::{
+    ConditionRecord, PhaseCost, RacePlace, RacedCandidate, SettingEffect, SettingLine,
+    TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
+};
+use crate::tuning::{RaceExit, kept, race, screened, sign, table};
+
+/// The search, if the run made one.
+pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSummary> {
+    let plan = run.plan.as_ref()?.tune.as_ref()?;
+    let seed = run.plan.as_ref()?.seed;
+    let record = run.tune.as_ref()?;
+    let choice = record.choice.clone().unwrap_or_default();
+    let proof = record.phase(TunePhaseKind::Proof);
+    let winner = proof.map(|proof| winner(run, (plan, record), &choice, proof, seed));
+    let limit = trials.first().and_then(|trial| trial.limit.as_ref());
+    let missed = match record.end {
+        Some(TuneEnd::ConditionMissed { condition }) => record
+            .phases
+            .last()
+            .and_then(|phase| of_condition(plan, &[(phase, 0)], condition as usize)),
+        _ => None,
+    };
+    Some(TuneSummary {
+        goal: plan.goal,
+        preset: plan.preset,
+        metric: plan.metric.to_string(),
+        unit: unit_of_value(plan.metric.unit()),
+        more_is_better: plan.metric.more_is_better(),
+        width: plan.width,
+        budget_ns: plan.budget_ns,
+        verdict: verdict(record, winner.as_ref()),
+        bottleneck: limit.map(|limit| limit.word),
+        settings: settings(plan, record, &choice),
+        race: raced(plan, record, &choice),
+        winner,
+        left_out: choice.left_out.clone(),
+        phases: record.phases.iter().map(cost).collect(),
+        end: record.end.clone(),
+        missed,
+        took_s: record.took_ns as f64 / 1e9,
+    })
+}
+
+fn verdict(record: &TuneRecord, winner: Option<&TuneWinner>) -> TuneVerdict {
+    let Some(winner) = winner else {
+        return match &record.end {
+            Some(TuneEnd::Decided) => TuneVerdict::NothingHelps,
+            Some(
+                TuneEnd::Generator
+                | TuneEnd::NotSteady
+                | TuneEnd::ConditionMissed { .. }
+                | TuneEnd::BudgetTooShort { .. }
+                | TuneEnd::NothingToTry,
+            ) => TuneVerdict::Refused,
+            Some(TuneEnd::Budget | TuneEnd::Void { .. }) | None => TuneVerdict::Inconclusive,
+        };
+    };
+    let is_broken = |one: &ConditionRecord| 2 * one.kept < one.repeats;
+    match (winner.proof.verdict, winner.proof.better()) {
+        _ if winner.aa.verdict == AbVerdict::Different => TuneVerdict::FalseAlarm,
+        (AbVerdict::Different, Some(AbSide::B)) => match winner.conditions.iter().any(is_broken) {
+            true => TuneVerdict::ConditionBroken,
+            false => TuneVerdict::Better,
+        },
+        (AbVerdict::Different, _) => TuneVerdict::Worse,
+        (AbVerdict::NoDifference, _) => TuneVerdict::NothingHelps,
+        (AbVerdict::Inconclusive, _) => TuneVerdict::Inconclusive,
+    }
+}
+
+/// The effects of the screening, by setting.
+fn screened_ratios(
+    plan: &TunePlan,
+    record: &TuneRecord,
+    choice: &TuneChoice,
+) -> Vec<Option<AbRatio>> {
+    let phase = record.phase(TunePhaseKind::Screening);
+    let effects = phase.map_or_else(Vec::new, |phase| {
+        screened(phase, choice.settings.len(), sign(plan))
+    });
+    let ratio = |setting: usize| {
+        let effect = effects.get(setting)?;
+        ratio_of(plan, effect.gain, effect.interval)
+    };
+    (0..choice.settings.len()).map(ratio).collect()
+}
+
+fn settings(plan: &TunePlan, record: &TuneRecord, choice: &TuneChoice) -> Vec<TriedSetting> {
+    let ratios = screened_ratios(plan, record, choice);
+    let tried = choice.settings.iter().zip(ratios);
+    let mut tried: Vec<TriedSetting> = tried
+        .map(|(setting, ratio)| {
+            let known = table::known(&setting.name);
+            TriedSetting {
+                name: setting.name.clone(),
+                scope: setting.scope,
+                today: setting.today.clone(),
+                value: setting
+                    .values
+                    .first()
+                    .map_or_else(String::new, |value| value.text.clone()),
+                ratio,
+                effect: ratio.map_or(SettingEffect::Open, |ratio| effect(plan, ratio)),
+                cost: known.map(|known| known.cost),
+                risk: known.map(|known| known.risk),
+            }
+        })
+        .collect();
+    let order = |one: &TriedSetting| gain(plan, one.ratio);
+    tried.sort_by(|a, b| order(b).total_cmp(&order(a)));
+    tried
+}
+
+/// By how much a ratio is better, as a logarithm; the lowest for an unknown one.
+fn gain(plan: &TunePlan, ratio: Option<AbRatio>) -> f64 {
+    ratio.map_or(f64::NEG_INFINITY, |ratio| sign(plan) * ratio.ratio.ln())
+}
+
+/// The ratio of the figure, from a gain and its interval as logarithms.
+fn ratio_of(plan: &TunePlan, gain: f64, gains: Interval) -> Option<AbRatio> {
+    let of_gain = |gain: f64| (sign(plan) * gain).exp();
+    let ends = [of_gain(gains.low), of_gain(gains.high)];
+    let interval = Interval {
+        low: ends[0].min(ends[1]),
+        high: ends[0].max(ends[1]),
+    };
+    let ratio = of_gain(gain);
+    let is_sound = ratio.is_finite() && interval.high.is_finite();
+    is_sound.then_some(AbRatio { ratio, interval })
+}
+
+fn effect(plan: &TunePlan, ratio: AbRatio) -> SettingEffect {
+    let ends = [ratio.interval.low, ratio.interval.high].map(|end| sign(plan) * end.ln());
+    let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+    let width = plan.width.ln_1p();
+    if high < width && low > -width {
+        SettingEffect::None
+    } else if low > 0.0 {
+        SettingEffect::Helps
+    } else if high < 0.0 {
+        SettingEffect::Harms
+    } else {
+        SettingEffect::Open
+    }
+}
+
+fn lines(
+    options: &[TuneOption],
+    choice: &TuneChoice,
+    ratios: &[Option<AbRatio>],
+) -> Vec<SettingLine> {
+    let line = |one: &TuneOption| {
+        let setting = choice.settings.get(one.setting as usize)?;
+        let value = setting.values.get(one.value as usize)?;
+        let known = table::known(&setting.name);
+        let name = |(path, _): &(String, String)| TuneSetting::place_of(path).1.to_owned();
+        Some(SettingLine {
+            scope: setting.scope,
+            names: value.changes.iter().map(name).collect(),
+            values: value.changes.iter().map(|(_, text)| text.clone()).collect(),
+            today: setting.today.clone(),
+            // The screening had the first value.
+            ratio: ratios
+                .get(one.setting as usize)
+                .copied()
+                .flatten()
+                .filter(|_| one.value == 0),
+            cost: known.map(|known| known.cost),
+            risk: known.map(|known| known.risk),
+        })
+    };
+    let mut lines: Vec<SettingLine> = options.iter().filter_map(line).collect();
+    lines.sort_by_key(|line| line.scope);
+    lines
+}
+
+fn raced(plan: &TunePlan, record: &TuneRecord, choice: &TuneChoice) -> Vec<RacedCandidate> {
+    let Some(phase) = record.phase(TunePhaseKind::Race) else {
+        return Vec::new();
+    };
+    let ratios = screened_ratios(plan, record, choice);
+    let proof = record.phase(TunePhaseKind::Proof);
+    let won = proof
+        .and_then(|proof| proof.arms.last())
+        .map(|arm| &arm.options);
+    let state = race(plan, phase);
+    let mut raced: Vec<RacedCandidate> = state
+        .candidates
+        .iter()
+        .filter_map(|one| {
+            let arm = phase.arms.get(one.arm)?;
+            let known = one.gain.zip(one.interval);
+            Some(RacedCandidate {
+                trial: arm.trial,
+                changes: lines(&arm.options, choice, &ratios),
+                ratio: known.and_then(|(gain, ends)| ratio_of(plan, gain, ends)),
+                place: match one.out {
+                    _ if won == Some(&arm.options) => RacePlace::Winner,
+                    None => RacePlace::Finisher,
+                    Some(RaceExit::NoGain) => RacePlace::NoGain,
+                    Some(RaceExit::Behind) => RacePlace::Behind,
+                    Some(RaceExit::Condition) => RacePlace::BreaksCondition,
+                },
+            })
+        })
+        .collect();
+    let order = |one: &RacedCandidate| gain(plan, one.ratio);
+    raced.sort_by(|a, b| order(b).total_cmp(&order(a)));
+    raced
+}
+
+/// Two arms of a proof as an A/B test.
+fn test(plan: &TunePlan, phase: &TunePhase, arms: [usize; 2], seed: u64) -> AbSummary {
+    let [a, b] = arms;
+    let kind = match b {
+        1 => AbKind::Same,
+        _ => AbKind::Settings,
+    };
+    let side = |name: &str, arm: usize| AbSidePlan {
+        name: name.to_owned(),
+        trial: phase.arms.get(arm).and_then(|arm| arm.trial),
+        folder: None,
+    };
+    let names = match kind {
+        AbKind::Same => ["first", "second"],
+        _ => ["settings in force", "winner"],
+    };
+    let test = AbPlan {
+        kind,
+        sides: [side(names[0], a), side(names[1], b)],
+        metric: plan.metric.clone(),
+        width: plan.width,
+        budget_ns: None,
+        blocks_max: phase.blocks_started().max(1),
+        is_duet: false,
+    };
+    let place = |arm: usize, block: u32| {
+        let mut measures = phase.measures.iter();
+        measures.position(|one| one.arm as usize == arm && one.block == block)
+    };
+    let blocks = (0..phase.blocks_started()).map(|block| AbBlock {
+        repeat: block,
+        first: match place(a, block) <= place(b, block) {
+            true => AbSide::A,
+            false => AbSide::B,
+        },
+        a: phase.value(a, block),
+        b: phase.value(b, block),
+        void: None,
+    });
+    let took = phase.measures.iter().map(|one| one.took_ns);
+    let record = AbRecord {
+        blocks: blocks.collect(),
+        end: Some(AbEnd::Decided),
+        took_ns: took.sum(),
+    };
+    ab::of_record(&test, &record, seed)
+}
+
+fn winner(
+    run: &RunRead,
+    (plan, record): (&TunePlan, &TuneRecord),
+    choice: &TuneChoice,
+    phase: &TunePhase,
+    seed: u64,
+) -> TuneWinner {
+    let options = phase.arms.last().map(|arm| arm.options.clone());
+    let proof = test(plan, phase, [0, 2], seed);
+    let other = record.phase(TunePhaseKind::OtherLoad);
+    let judged: Vec<(&TunePhase, usize)> = match (choice.conditions_apart, other) {
+        (false, _) => vec![(phase, 2)],
+        (true, Some(other)) => vec![(other, 1)],
+        (true, None) => Vec::new(),
+    };
+    let conditions = 0..plan.keep.len();
+    TuneWinner {
+        changes: lines(
+            &options.unwrap_or_default(),
+            choice,
+            &screened_ratios(plan, record, choice),
+        ),
+        proof,
+        aa: test(plan, phase, [0, 1], seed),
+        conditions: conditions
+            .filter_map(|condition| of_condition(plan, &judged, condition))
+            .collect(),
+        elsewhere: elsewhere(run, plan, phase, other),
+        other_rate: choice.other_rate.filter(|_| other.is_some()),
+    }
+}
+
+/// A condition over the repeats of arms; arm 0 of each phase has the settings in force.
+fn of_condition(
+    plan: &TunePlan,
+    arms: &[(&TunePhase, usize)],
+    condition: usize,
+) -> Option<ConditionRecord> {
+    let goal = plan.keep.get(condition)?;
+    let values = |of: &dyn Fn(usize) -> usize| -> Vec<f64> {
+        let measures = arms.iter().flat_map(|(phase, arm)| phase.of_arm(of(*arm)));
+        let values = measures.filter_map(|one| one.keep.get(condition).copied().flatten());
+        values.collect()
+    };
+    let kept: Vec<bool> = arms
+        .iter()
+        .flat_map(|(phase, arm)| kept(plan, phase, *arm, condition))
+        .collect();
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Some(ConditionRecord {
+        condition: goal.text.clone(),
+        required: goal.value,
+        unit: unit_of_value(goal.figure.metric.unit()),
+        kept: count(kept.iter().filter(|kept| **kept).count()),
+        repeats: count(kept.len()),
+        median: median(values(&|arm| arm)),
+        median_today: median(values(&|_| 0)),
+    })
+}
+
+fn cost(phase: &TunePhase) -> PhaseCost {
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let void = phase.measures.iter().filter(|one| one.void.is_some());
+    let void = void.count();
+    let took: u64 = phase.measures.iter().map(|one| one.took_ns).sum();
+    PhaseCost {
+        phase: phase.kind,
+        arms: count(phase.arms.len()),
+        repeats: count(phase.measures.len() - void),
+        void: count(void),
+        took_s: took as f64 / 1e9,
+    }
+}

@@ -1,0 +1,196 @@
+//! Rules that a node breaks on purpose, so that tests can prove that their checks notice. Nothing that ships sets them.
+
+use kgauge_wire::compress::Decompressor;
+use kgauge_wire::record_batch::{Batch, BatchEncoder, ProducerState, batches};
+
+use crate::log::{AppendError, AppendInfo, PartitionLog};
+
+/// Bytes of a decompressed batch, at most.
+const RECORDS_BYTES_MAX: usize = 1 << 20;
+
+/// One in so many batches is affected.
+const ONE_IN: u32 = 7;
+
+/// Rules that a node breaks on purpose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Deviations {
+    /// acks=all is answered as soon as the leader has appended.
+    pub ack_before_replication: bool,
+    /// What groups write, commits among it, is answered as soon as the coordinator has appended.
+    pub commit_before_replication: bool,
+    /// A follower of a new leader cuts its log at its high watermark and asks for no epoch, as Kafka
+    /// did before KIP-101.
+    pub truncate_to_high_watermark: bool,
+    /// How many batches of a producer are remembered, if not five.
+    pub batches_kept: Option<usize>,
+    /// What goes wrong when some batches are appended.
+    pub append: Option<AppendDeviation>,
+}
+
+/// What goes wrong when a batch is appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppendDeviation {
+    /// It is acked, and not appended.
+    Drop,
+    /// Its second half is acked, and not appended; batches of idempotent producers stay whole.
+    DropHalf,
+    /// It is appended twice.
+    Double,
+    /// Its first record takes the place of the second.
+    Overwrite,
+    /// Its first two records change places.
+    Swap,
+    /// A record of somebody else follows it.
+    Foreign,
+    /// Its first value is lost.
+    Blank,
+    /// The last byte of its first value changes.
+    Change,
+    /// The first byte of its first value's second half changes.
+    ChangeIdentity,
+    /// It is acked at the offset after its own.
+    OffsetAfter,
+    /// It is acked at the offset before its own.
+    OffsetBefore,
+    /// It is appended, and refused as invalid.
+    RefuseAppended,
+}
+
+/// A record of a batch that is made again.
+struct CopiedRecord {
+    key: Option<Vec<u8>>,
+    value: Option<Vec<u8>>,
+}
+
+/// Appends batches, and gets some of them wrong.
+pub(crate) fn append(
+    deviation: Option<AppendDeviation>,
+    log: &mut PartitionLog,
+    bytes: &mut [u8],
+    epoch: i32,
+    wall_ms: i64,
+) -> Result<AppendInfo, AppendError> {
+    let Some(deviation) = deviation else {
+        return log.append_as_leader(bytes, epoch, wall_ms);
+    };
+    let records = match batches(bytes).next() {
+        Some(Ok(batch)) if batch.header.crc.is_multiple_of(ONE_IN) => copied(&batch),
+        _ => return log.append_as_leader(bytes, epoch, wall_ms),
+    };
+    let Some((state, mut records)) = records.filter(|(_, records)| records.len() > 1) else {
+        return log.append_as_leader(bytes, epoch, wall_ms);
+    };
+    let count = records.len();
+    if deviation == AppendDeviation::DropHalf && state.id >= 0 {
+        return log.append_as_leader(bytes, epoch, wall_ms);
+    }
+    let mut others = Vec::new();
+    match deviation {
+        AppendDeviation::Drop => {
+            let end = log.log_end_offset();
+            return Ok(AppendInfo {
+                base_offset: end,
+                last_offset: end - 1,
+                log_append_time_ms: -1,
+                log_start_offset: log.log_start_offset(),
+                duplicate: true,
+            });
+        }
+        AppendDeviation::Double => others = made(&ProducerState::NONE, &records, wall_ms),
+        AppendDeviation::Foreign => {
+            let foreign = CopiedRecord {
+                key: None,
+                value: Some(b"of another application".to_vec()),
+            };
+            others = made(&ProducerState::NONE, &[foreign], wall_ms);
+        }
+        AppendDeviation::OffsetAfter
+        | AppendDeviation::OffsetBefore
+        | AppendDeviation::RefuseAppended => {}
+        AppendDeviation::DropHalf
+        | AppendDeviation::Overwrite
+        | AppendDeviation::Swap
+        | AppendDeviation::Blank
+        | AppendDeviation::Change
+        | AppendDeviation::ChangeIdentity => deviation.change(&mut records),
+    }
+    let mut changed = made(&state, &records, wall_ms);
+    let mut info = log.append_as_leader(&mut changed, epoch, wall_ms)?;
+    if info.duplicate {
+        return Ok(info);
+    }
+    if !others.is_empty() {
+        info.last_offset = log
+            .append_as_leader(&mut others, epoch, wall_ms)?
+            .last_offset;
+    }
+    match deviation {
+        AppendDeviation::OffsetAfter => info.base_offset += 1,
+        AppendDeviation::OffsetBefore => info.base_offset -= 1,
+        AppendDeviation::RefuseAppended => {
+            return Err(AppendError::WithoutKey {
+                records: (0..i32::try_from(count).unwrap_or(0)).collect(),
+            });
+        }
+        _ => {}
+    }
+    Ok(info)
+}
+
+impl AppendDeviation {
+    fn change(self, records: &mut Vec<CopiedRecord>) {
+        let first = |records: &mut Vec<CopiedRecord>, at: fn(usize) -> usize| {
+            let value = records.first_mut().and_then(|record| record.value.as_mut());
+            if let Some(value) = value
+                && let Some(byte) = value.len().checked_sub(1).map(at)
+            {
+                value[byte] ^= 1;
+            }
+        };
+        match self {
+            Self::DropHalf => records.truncate(records.len() / 2),
+            Self::Overwrite => {
+                if let [first, second, ..] = records.as_mut_slice() {
+                    second.value.clone_from(&first.value);
+                }
+            }
+            Self::Swap => records.swap(0, 1),
+            Self::Blank => {
+                if let Some(record) = records.first_mut() {
+                    record.value = None;
+                }
+            }
+            Self::Change => first(records, |last| last),
+            Self::ChangeIdentity => first(records, |last| last / 2),
+            _ => {}
+        }
+    }
+}
+
+/// The producer and the records of a batch.
+fn copied(batch: &Batch<'_>) -> Option<(ProducerState, Vec<CopiedRecord>)> {
+    let header = &batch.header;
+    let mut scratch = Vec::new();
+    let records = batch.records(&mut Decompressor::new(), &mut scratch, RECORDS_BYTES_MAX);
+    let copy = |record: kgauge_wire::record_batch::Record<'_>| CopiedRecord {
+        key: record.key.map(<[u8]>::to_vec),
+        value: record.value.map(<[u8]>::to_vec),
+    };
+    let records = records.ok()?.filter_map(Result::ok).map(copy).collect();
+    let state = ProducerState {
+        id: header.producer_id,
+        epoch: header.producer_epoch,
+        base_sequence: header.base_sequence,
+        transactional: header.attributes.is_transactional(),
+    };
+    Some((state, records))
+}
+
+fn made(state: &ProducerState, records: &[CopiedRecord], wall_ms: i64) -> Vec<u8> {
+    let mut encoder = BatchEncoder::default();
+    encoder.start(wall_ms);
+    for record in records {
+        encoder.append(wall_ms, record.key.as_deref(), record.value.as_deref(), &[]);
+    }
+    encoder.finish(state).to_vec()
+}

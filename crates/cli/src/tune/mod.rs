@@ -1,0 +1,150 @@
+//! `kgauge tune`: a run that searches for better settings.
+
+mod flags;
+
+use kgauge_runner::{Question, ScenarioChanges, tuned};
+use kgauge_scenario::{BuiltIn, SettingScope, Size, TuneGoal, TuneOptions, TunePreset};
+
+use crate::ab;
+use crate::args::{RunArgs, ScenarioArgs};
+use crate::exit::ExitStatus;
+use crate::run;
+
+pub(crate) use flags::TuneArgs;
+
+/// A repeat of a built-in scenario: many short repeats tell more than few long ones.
+const DURATION: &str = "10 s";
+
+/// Searches, keeps everything in a run folder, and reports.
+pub(crate) fn tune(arguments: &TuneArgs) -> anyhow::Result<ExitStatus> {
+    let question = question(arguments)?;
+    let arguments = RunArgs {
+        what: arguments.what.clone(),
+        targets: arguments.target.iter().cloned().collect(),
+        changes: ScenarioArgs {
+            quick: arguments.quick,
+            ..ScenarioArgs::default()
+        },
+        conduct: arguments.conduct.clone(),
+        ..RunArgs::default()
+    };
+    run::run_question(&arguments, &question)
+}
+
+fn question(arguments: &TuneArgs) -> anyhow::Result<Question> {
+    let what = arguments.what.as_deref();
+    let what = what.unwrap_or(BuiltIn::Throughput.name());
+    let mut built_in = arguments.built_in.clone();
+    if BuiltIn::named(what).is_some() && !arguments.quick {
+        built_in.default_duration(DURATION);
+    }
+    let changes = ScenarioChanges {
+        size: match arguments.quick {
+            true => Size::Quick,
+            false => Size::Default,
+        },
+        set: run::settings_of(&arguments.set)?,
+        ..ScenarioChanges::default()
+    };
+    let question = run::question_of(what, &built_in, &changes)?;
+    Ok(tuned(question, &options(arguments)?)?)
+}
+
+fn options(arguments: &TuneArgs) -> anyhow::Result<TuneOptions> {
+    let candidate = |text: &String| {
+        let together = ab::settings_of(std::slice::from_ref(text));
+        run::settings_of(&together)
+    };
+    let candidates = arguments.candidates.iter().map(candidate);
+    Ok(TuneOptions {
+        goal: arguments.goal.as_deref().map(|goal| match goal {
+            "latency" => TuneGoal::Latency,
+            "cost" => TuneGoal::Cost,
+            _ => TuneGoal::Throughput,
+        }),
+        metric: arguments.metric.clone(),
+        keep: arguments.conditions.clone(),
+        width: arguments.width.clone(),
+        budget: arguments.budget.clone(),
+        scopes: arguments
+            .scopes
+            .iter()
+            .map(|scope| match scope.as_str() {
+                "topic" => SettingScope::Topic,
+                "broker" => SettingScope::Broker,
+                _ => SettingScope::Client,
+            })
+            .collect(),
+        durability_may_change: arguments.durability_may_change,
+        preset: arguments.preset.as_deref().map(|preset| match preset {
+            "latency" => TunePreset::Latency,
+            "durability" => TunePreset::Durability,
+            "availability" => TunePreset::Availability,
+            _ => TunePreset::Throughput,
+        }),
+        candidates: candidates.collect::<anyhow::Result<_>>()?,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+
+    fn parsed(words: &[&str]) -> anyhow::Result<Question> {
+        let words = ["kgauge", "tune"].iter().chain(words);
+        match Arguments::try_parse_from(words).unwrap().command {
+            Command::Tune(arguments) => question(&arguments),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_become_a_search_and_keep_is_a_condition() {
+        let words = [
+            "latency",
+            "--keep",
+            "p99 <= 20 ms",
+            "--try",
+            "client,topic",
+            "--budget",
+            "20 min",
+        ];
+        let plan = parsed(&words).unwrap().tune.unwrap();
+        assert_eq!(plan.goal, TuneGoal::Latency);
+        assert_eq!(plan.keep[0].text, "writers.latency.p99 <= 20 ms");
+        assert_eq!(plan.scopes, [SettingScope::Client, SettingScope::Topic]);
+        assert_eq!(plan.budget_ns, 1_200_000_000_000);
+        assert!(parsed(&["--keep-data"]).is_ok());
+    }
+
+    #[test]
+    fn candidates_with_commas_change_together() {
+        let words = [
+            "--candidate",
+            "topic.partitions=8",
+            "--candidate",
+            "broker.socket.send.buffer.bytes=1048576,broker.socket.receive.buffer.bytes=1048576",
+        ];
+        let plan = parsed(&words).unwrap().tune.unwrap();
+        assert_eq!(plan.own.len(), 2);
+        assert_eq!(plan.own[1].values[0].changes.len(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_tuned_is_refused() {
+        for (words, reason) in [
+            (&["latency", "--goal", "throughput"][..], "shape=max"),
+            (&["--preset", "durability"], "--durability-may-change"),
+            (&["--candidate", "acks=1"], "--durability-may-change"),
+            (&["linkedin-2014"], "--only"),
+            (&["--keep", "p99"], "not a condition"),
+        ] {
+            let error = parsed(words).unwrap_err().to_string();
+            assert!(error.contains(reason), "{words:?}: {error}");
+        }
+    }
+}

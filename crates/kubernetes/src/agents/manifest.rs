@@ -1,0 +1,208 @@
+//! All objects of one run as YAML.
+
+use std::collections::BTreeMap;
+
+use kgauge_client::Secret;
+use serde::Serialize;
+
+use super::kafka_user::kafka_user;
+use super::options::{PodOptions, is_label};
+use super::pods;
+use crate::objects::{
+    ConfigMapManifest, LabelMap, Meta, SecretManifest, Service, ServicePort, ServiceSpec,
+};
+
+/// Where the lead waits for its agents.
+pub(super) const PORT: u16 = 7_700;
+
+/// Keys of the Secret, which are names of files in the pods.
+pub(super) const SECRET_KEY_TOKEN: &str = "token";
+pub(super) const SECRET_KEY_CLIENT: &str = "client.properties";
+
+/// Kubernetes refuses larger ConfigMaps and Secrets.
+const OBJECT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Names of pods are `INSTANCE-agent-INDEX-SUFFIX`, and their host names have at most 63 characters.
+const INSTANCE_CHARS_MAX: usize = 48;
+
+/// A run in Kubernetes.
+#[derive(Debug, Clone)]
+pub struct AgentsManifest {
+    /// The name of the run's objects.
+    pub instance: String,
+    /// What the pods should be.
+    pub options: PodOptions,
+    /// The plan of the run as JSON.
+    pub plan_json: String,
+    /// The settings of clients, as a properties file.
+    pub client_properties: Secret,
+    /// What lead and agents prove to each other.
+    pub token: Secret,
+    /// More arguments of the lead.
+    pub lead_arguments: Vec<String>,
+    /// A user of a Strimzi cluster to create.
+    pub kafka_user: Option<KafkaUserRequest>,
+}
+
+/// A user of a Strimzi cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KafkaUserRequest {
+    /// Its name.
+    pub name: String,
+    /// The namespace of the Strimzi cluster.
+    pub namespace: String,
+    /// The name of the Strimzi cluster.
+    pub cluster: String,
+    /// `tls` or `scram-sha-512`.
+    pub authentication: String,
+}
+
+/// Why there is no manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// The name cannot be one of Kubernetes.
+    #[error(
+        "{0:?} cannot be the name of objects in Kubernetes; use at most {INSTANCE_CHARS_MAX} lower-case letters, digits \
+         and dashes"
+    )]
+    Name(String),
+    /// The plan does not fit into a ConfigMap.
+    #[error(
+        "the plan has {bytes} bytes, and a ConfigMap holds {OBJECT_BYTES_MAX}; run fewer scenarios at a time (--only)"
+    )]
+    PlanTooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// The YAML writer.
+    #[error("cannot write YAML: {0}")]
+    Yaml(String),
+}
+
+impl KafkaUserRequest {
+    /// The user alone as YAML.
+    ///
+    /// # Errors
+    /// As [`AgentsManifest::yaml`].
+    pub fn yaml(&self) -> Result<String, ManifestError> {
+        let mut document = String::new();
+        append(&mut document, &kafka_user(self))?;
+        Ok(document)
+    }
+}
+
+impl AgentsManifest {
+    /// The objects as YAML documents, in the order in which they are created.
+    ///
+    /// # Errors
+    /// A wrong name, or a plan that is too large.
+    pub fn yaml(&self) -> Result<String, ManifestError> {
+        if !is_label(&self.instance) || self.instance.len() > INSTANCE_CHARS_MAX {
+            return Err(ManifestError::Name(self.instance.clone()));
+        }
+        let bytes = self.plan_json.len();
+        if bytes > OBJECT_BYTES_MAX {
+            return Err(ManifestError::PlanTooLarge { bytes });
+        }
+        let mut documents = String::new();
+        if let Some(request) = &self.kafka_user {
+            append(&mut documents, &kafka_user(request))?;
+        }
+        append(&mut documents, &self.secret())?;
+        append(&mut documents, &self.config_map())?;
+        append(&mut documents, &self.service())?;
+        append(&mut documents, &pods::lead(self))?;
+        append(&mut documents, &pods::agents(self))?;
+        Ok(documents)
+    }
+
+    pub(super) fn selector(&self, component: &str) -> LabelMap {
+        [
+            ("app.kubernetes.io/name", "kgauge"),
+            ("app.kubernetes.io/instance", &self.instance),
+            ("app.kubernetes.io/component", component),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into()
+    }
+
+    pub(super) fn labels(&self, component: &str) -> LabelMap {
+        let mut labels = self.selector(component);
+        labels.insert(
+            "app.kubernetes.io/managed-by".to_owned(),
+            "kgauge".to_owned(),
+        );
+        labels
+    }
+
+    pub(super) fn meta(&self, component: &str) -> Meta {
+        Meta {
+            name: format!("{}-{component}", self.instance),
+            namespace: self.options.namespace.clone(),
+            labels: self.labels(component),
+        }
+    }
+
+    /// Of objects that both Jobs read.
+    fn shared_meta(&self) -> Meta {
+        Meta {
+            name: self.instance.clone(),
+            ..self.meta("lead")
+        }
+    }
+
+    fn secret(&self) -> SecretManifest {
+        let data = [
+            (SECRET_KEY_CLIENT, &self.client_properties),
+            (SECRET_KEY_TOKEN, &self.token),
+        ];
+        SecretManifest {
+            api_version: "v1",
+            kind: "Secret",
+            metadata: self.shared_meta(),
+            secret_type: "Opaque",
+            immutable: true,
+            string_data: data
+                .map(|(key, value)| (key, value.expose().clone()))
+                .into(),
+        }
+    }
+
+    fn config_map(&self) -> ConfigMapManifest {
+        ConfigMapManifest {
+            api_version: "v1",
+            kind: "ConfigMap",
+            metadata: self.shared_meta(),
+            immutable: true,
+            data: BTreeMap::from([("plan.json", self.plan_json.clone())]),
+        }
+    }
+
+    fn service(&self) -> Service {
+        Service {
+            api_version: "v1",
+            kind: "Service",
+            metadata: self.meta("lead"),
+            spec: ServiceSpec {
+                cluster_ip: "None",
+                publish_not_ready_addresses: true,
+                selector: self.selector("lead"),
+                ports: vec![ServicePort {
+                    name: "agents",
+                    port: PORT,
+                }],
+            },
+        }
+    }
+}
+
+fn append(documents: &mut String, object: &impl Serialize) -> Result<(), ManifestError> {
+    let yaml = serde_saphyr::to_string(object);
+    let yaml = yaml.map_err(|error| ManifestError::Yaml(error.to_string()))?;
+    documents.push_str("---\n");
+    documents.push_str(yaml.trim_start_matches("---\n"));
+    if !documents.ends_with('\n') {
+        documents.push('\n');
+    }
+    Ok(())
+}

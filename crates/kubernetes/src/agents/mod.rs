@@ -1,0 +1,11 @@
+//! Load agents as pods: what the user asks for, and the objects for it.
+
+mod client_properties;
+mod kafka_user;
+mod manifest;
+mod options;
+mod pods;
+
+pub use client_properties::{PodPropertiesError, pod_properties};
+pub use manifest::{AgentsManifest, KafkaUserRequest, ManifestError};
+pub use options::{PodOptions, PodOptionsError};

@@ -1,0 +1,13 @@
+//! A run in Kubernetes, seen from the machine of the user: create, follow, fetch, remove.
+
+mod archive;
+mod error;
+mod follow;
+mod log_lines;
+mod pod_states;
+mod run;
+
+pub use archive::{ArchiveError, pack, unpack};
+pub use error::DeployError;
+pub use follow::{READY_LINE, follow};
+pub use run::{DeployedRun, RELEASE_FILE, STATUS_FILE, STOP_FILE};

@@ -1,0 +1,303 @@
+//! The states of a run's pods, from their objects.
+
+use serde::Deserialize;
+
+use super::error::DeployError;
+
+/// A list of pods.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct RunPods {
+    pub(super) items: Vec<RunPod>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct RunPod {
+    metadata: RunPodMeta,
+    #[serde(default)]
+    status: RunPodStatus,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RunPodMeta {
+    name: String,
+    #[serde(default)]
+    labels: std::collections::BTreeMap<String, String>,
+    deletion_timestamp: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RunPodStatus {
+    #[serde(default)]
+    phase: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    conditions: Vec<PodCondition>,
+    #[serde(default)]
+    container_statuses: Vec<ContainerStatus>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PodCondition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    #[serde(default)]
+    message: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ContainerStatus {
+    #[serde(default)]
+    state: ContainerState,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ContainerState {
+    waiting: Option<ContainerReason>,
+    terminated: Option<ContainerReason>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ContainerReason {
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    message: String,
+    exit_code: Option<i32>,
+}
+
+/// Reasons that do not go away by waiting (kubelet `pkg/kubelet/images/types.go`); the first pull error may.
+const IMAGE_REASONS: [&str; 4] = [
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "ImageInspectError",
+];
+const CONTAINER_REASONS: [&str; 4] = [
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+    "CrashLoopBackOff",
+];
+
+impl RunPod {
+    pub(super) fn name(&self) -> &str {
+        &self.metadata.name
+    }
+
+    fn component(&self) -> &str {
+        let label = self.metadata.labels.get("app.kubernetes.io/component");
+        label.map_or("", String::as_str)
+    }
+
+    pub(super) fn is_lead(&self) -> bool {
+        self.component() == "lead"
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.status.phase == "Running" && self.metadata.deletion_timestamp.is_none()
+    }
+
+    fn is_pending(&self) -> bool {
+        self.status.phase == "Pending"
+    }
+
+    /// Why it cannot start, if waiting does not help.
+    fn obstacle(&self) -> Option<DeployError> {
+        let statuses = self.status.container_statuses.iter();
+        let mut waiting = statuses.filter_map(|status| status.state.waiting.as_ref());
+        waiting.find_map(|waiting| {
+            let (pod, reason) = (self.name().to_owned(), waiting.reason.clone());
+            let message = one_line(&waiting.message);
+            if IMAGE_REASONS.contains(&reason.as_str()) {
+                return Some(DeployError::Image {
+                    pod,
+                    reason,
+                    message,
+                });
+            }
+            CONTAINER_REASONS
+                .contains(&reason.as_str())
+                .then_some(DeployError::Container {
+                    pod,
+                    reason,
+                    message,
+                })
+        })
+    }
+
+    /// Why it ended, if it did.
+    pub(super) fn end(&self) -> Option<DeployError> {
+        let is_ended = ["Failed", "Succeeded"].contains(&self.status.phase.as_str());
+        if !is_ended && self.metadata.deletion_timestamp.is_none() {
+            return None;
+        }
+        let statuses = self.status.container_statuses.iter();
+        let mut terminated = statuses.filter_map(|status| status.state.terminated.as_ref());
+        let why = match terminated.next() {
+            Some(end) if !end.message.trim().is_empty() => one_line(&end.message),
+            Some(end) => match end.exit_code {
+                Some(code) => format!("{} (exit status {code})", end.reason),
+                None => end.reason.clone(),
+            },
+            None => one_line(&format!("{} {}", self.status.reason, self.status.message)),
+        };
+        let why = match (why.is_empty(), self.metadata.deletion_timestamp.is_some()) {
+            (false, _) => why,
+            (true, true) => "it was deleted".to_owned(),
+            (true, false) => "Kubernetes gives no reason".to_owned(),
+        };
+        Some(DeployError::Ended {
+            pod: self.name().to_owned(),
+            why,
+        })
+    }
+
+    fn unschedulable(&self) -> Option<&str> {
+        let mut conditions = self.status.conditions.iter();
+        let condition = conditions.find(|one| one.kind == "PodScheduled" && one.status == "False");
+        condition.map(|condition| condition.message.as_str())
+    }
+}
+
+impl RunPods {
+    /// The pod of the lead.
+    pub(super) fn lead(&self) -> Option<&RunPod> {
+        self.items.iter().find(|pod| pod.is_lead())
+    }
+
+    /// The first reason why the run cannot begin.
+    pub(super) fn obstacle(&self) -> Option<DeployError> {
+        let cannot_start = self.items.iter().find_map(RunPod::obstacle);
+        cannot_start.or_else(|| self.items.iter().find_map(RunPod::end))
+    }
+
+    /// Pods without a node, and why.
+    pub(super) fn unscheduled(&self) -> Option<(usize, String)> {
+        let waiting: Vec<&str> = self
+            .items
+            .iter()
+            .filter_map(RunPod::unschedulable)
+            .collect();
+        waiting
+            .first()
+            .map(|message| (waiting.len(), one_line(message)))
+    }
+
+    pub(super) fn are_running(&self, count: usize) -> bool {
+        self.items.iter().filter(|pod| pod.is_running()).count() >= count
+    }
+
+    /// `lead running; agents: 3 running, 2 pending (0/3 nodes are available)`.
+    pub(super) fn describe(&self, agents: u32) -> String {
+        let lead = match self.lead() {
+            None => "not created",
+            Some(pod) if pod.is_running() => "running",
+            Some(pod) if pod.is_pending() => "pending",
+            Some(_) => "ended",
+        };
+        let of_agents = || self.items.iter().filter(|pod| !pod.is_lead());
+        let running = of_agents().filter(|pod| pod.is_running()).count();
+        let mut text = format!("lead {lead}, {running} of {agents} agents running");
+        if let Some((count, message)) = self.unscheduled() {
+            text.push_str(&format!("; {count} pods wait for a node: {message}"));
+        }
+        text
+    }
+}
+
+/// Messages of Kubernetes and of programs may have several lines and control characters.
+fn one_line(text: &str) -> String {
+    let cut: String = text.trim().chars().take(600).collect();
+    cut.replace(|letter: char| letter.is_control(), " ")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn pod(name: &str, component: &str, status: Value) -> Value {
+        json!({"metadata": {"name": name, "labels": {"app.kubernetes.io/component": component}}, "status": status})
+    }
+
+    fn pods(items: &[Value]) -> RunPods {
+        serde_json::from_value(json!({ "items": items })).unwrap()
+    }
+
+    #[test]
+    fn a_pod_without_a_node_shows_the_schedulers_message() {
+        let pods = pods(&[
+            pod("a-lead", "lead", json!({"phase": "Running"})),
+            pod(
+                "a-agent-0",
+                "agent",
+                json!({"phase": "Pending", "conditions": [
+                {"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                 "message": "0/3 nodes are available: 3 Insufficient cpu."}]}),
+            ),
+        ]);
+        assert!(pods.obstacle().is_none());
+        assert_eq!(
+            pods.describe(1),
+            "lead running, 0 of 1 agents running; 1 pods wait for a node: 0/3 nodes are available: 3 Insufficient cpu."
+        );
+        assert!(!pods.are_running(2));
+    }
+
+    #[test]
+    fn an_image_that_cannot_be_pulled_is_an_error_at_once() {
+        let waiting = json!({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {
+            "reason": "ImagePullBackOff", "message": "Back-off pulling image \"kgauge:1\""}}}]});
+        let error = pods(&[pod("a-agent-0", "agent", waiting)])
+            .obstacle()
+            .unwrap();
+        assert_eq!(
+            error.to_string(),
+            "pod a-agent-0 cannot start: ImagePullBackOff: Back-off pulling image \"kgauge:1\""
+        );
+        assert!(error.fix().contains("pull-secret"));
+        let first = json!({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull"}}}]});
+        assert!(
+            pods(&[pod("a-agent-0", "agent", first)])
+                .obstacle()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn a_pod_that_ended_gives_its_last_words() {
+        let failed = json!({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {
+            "exitCode": 2, "reason": "Error", "message": "kgauge agent: the lead has version 2\n"}}}]});
+        let error = pods(&[pod("a-agent-3", "agent", failed)])
+            .obstacle()
+            .unwrap();
+        assert_eq!(
+            error.to_string(),
+            "pod a-agent-3 ended: kgauge agent: the lead has version 2"
+        );
+        let killed = json!({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {
+            "exitCode": 137, "reason": "OOMKilled"}}}]});
+        let error = pods(&[pod("a-lead-x", "lead", killed)]).obstacle().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "pod a-lead-x ended: OOMKilled (exit status 137)"
+        );
+        let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."});
+        let error = pods(&[pod("a-lead-x", "lead", evicted)])
+            .obstacle()
+            .unwrap();
+        assert!(
+            error.to_string().contains("Evicted The node was low"),
+            "{error}"
+        );
+    }
+}

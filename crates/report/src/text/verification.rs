@@ -1,0 +1,234 @@
+//! Whether every record is where its ack said.
+
+use kgauge_analyze::answer::{AnomalySum, TrialPlace, UncheckedSum, Verification};
+use kgauge_results::run::{Anomaly, UncheckedCause};
+
+use crate::format;
+
+/// The check in sentences: `Verified: all 1,000 acked records were read back, once and in order, with their contents.`
+pub fn sentence(check: &Verification) -> String {
+    let mut sentences = vec![head(check)];
+    let forbidden: Vec<String> = check.forbidden().map(anomaly).collect();
+    if !forbidden.is_empty() {
+        sentences.push(format!(
+            "Forbidden by the settings: {}.",
+            forbidden.join("; ")
+        ));
+    }
+    let permitted = check.anomalies.iter().filter(|one| one.is_permitted);
+    let permitted: Vec<String> = permitted.map(anomaly).collect();
+    if !permitted.is_empty() {
+        sentences.push(format!(
+            "Permitted by the settings: {}.",
+            permitted.join("; ")
+        ));
+    }
+    if check.unknown_present + check.unknown_absent > 0 {
+        let unknown = check.unknown_present + check.unknown_absent;
+        sentences.push(format!(
+            "Of {} of unknown outcome, {} are in the log.",
+            format::counted(unknown, "record"),
+            format::count(check.unknown_present)
+        ));
+    }
+    let unchecked: Vec<String> = check.unchecked.iter().map(unchecked).collect();
+    if !unchecked.is_empty() {
+        sentences.push(format!("Not checked: {}.", unchecked.join("; ")));
+    }
+    sentences.join(" ")
+}
+
+fn head(check: &Verification) -> String {
+    let acked = format::counted(check.acked, "acked record");
+    let has_forbidden = check.forbidden().next().is_some();
+    match (has_forbidden, check.confirmed == check.acked) {
+        (true, _) => format!(
+            "Verification failed: {} of {acked} were read back.",
+            format::count(check.confirmed)
+        ),
+        (false, true) if check.acked == 1 => {
+            "Verified: the only acked record was read back.".to_owned()
+        }
+        (false, true) if check.anomalies.is_empty() => {
+            format!("Verified: all {acked} were read back, once and in order, with their contents.")
+        }
+        (false, true) => format!("Verified: all {acked} were read back."),
+        (false, false) => format!(
+            "Verified: {} of {acked} were read back.",
+            format::count(check.confirmed)
+        ),
+    }
+}
+
+/// `3 acked records are lost (lost-write; writers, partition 2 from offset 17)`.
+fn anomaly(found: &AnomalySum) -> String {
+    let count = |noun: &str| format::counted(found.count, noun);
+    let is = if found.count == 1 { "is" } else { "are" };
+    let (what, name) = match found.anomaly {
+        Anomaly::LostWrite => (format!("{} {is} lost", count("acked record")), "lost-write"),
+        Anomaly::Duplicate => (
+            format!("{} {is} in the log again", count("record")),
+            "duplicate",
+        ),
+        Anomaly::InconsistentOffsets => (
+            format!("{} {is} at another offset than acked", count("record")),
+            "inconsistent-offsets",
+        ),
+        Anomaly::NonmonotonicSend => (
+            format!("{} {is} out of order", count("record")),
+            "nonmonotonic-send",
+        ),
+        Anomaly::AbortedRead => (
+            format!(
+                "{} of failed sends or aborted transactions {is} readable",
+                count("record")
+            ),
+            "g1a",
+        ),
+        Anomaly::TornTransaction => (
+            format!("{} {is} committed only in part", count("transaction")),
+            "torn-transaction",
+        ),
+        Anomaly::ReadBeforeCommit => (
+            format!("{} {is} readable before the commit", count("record")),
+            "read-before-commit",
+        ),
+        Anomaly::PollSkip => (
+            format!("consumers passed over {}", count("record")),
+            "poll-skip",
+        ),
+        Anomaly::NonmonotonicPoll => (
+            format!("consumers went back {}", count("time")),
+            "nonmonotonic-poll",
+        ),
+        Anomaly::StuckLastStableOffset => (
+            format!(
+                "read_committed consumers cannot pass an offset of {}",
+                count("partition")
+            ),
+            "stuck-last-stable-offset",
+        ),
+        Anomaly::ForeignRecord => (
+            format!("{} {is} not of this run", count("record")),
+            "foreign-record",
+        ),
+        Anomaly::CorruptRecord => (
+            format!("{} {is} changed", count("record")),
+            "corrupt-record",
+        ),
+        Anomaly::DivergentReplicas => (
+            format!("replicas differ in {}", count("offset range")),
+            "divergent-replicas",
+        ),
+        Anomaly::CommittedOffsetBack => (
+            format!("committed offsets went back {}", count("time")),
+            "committed-offset-back",
+        ),
+    };
+    match found.examples.first() {
+        Some(example) => format!("{what} ({name}; {})", place(example)),
+        None => format!("{what} ({name})"),
+    }
+}
+
+/// `first: writers, partition 2, offset 17, acked at 12:00:00.1 UTC`.
+fn place(example: &TrialPlace) -> String {
+    let place = &example.place;
+    let mut clauses = Vec::new();
+    clauses.extend(example.flow.clone());
+    clauses.push(format!("partition {}", place.partition));
+    clauses.extend(place.offset.map(|offset| format!("offset {offset}")));
+    clauses.extend(
+        place
+            .acked_offset
+            .map(|offset| format!("acked at {offset}")),
+    );
+    clauses.extend(place.acked_unix_ms.and_then(time));
+    clauses.extend(place.fault.as_ref().map(|fault| format!("fault: {fault}")));
+    format!("first: {}", clauses.join(", "))
+}
+
+/// `acked 12:00:00 UTC`.
+fn time(unix_ms: u64) -> Option<String> {
+    let ms = i64::try_from(unix_ms).ok()?;
+    let at = jiff::Timestamp::from_millisecond(ms).ok()?;
+    Some(format!("acked {} UTC", at.strftime("%H:%M:%S%.1f")))
+}
+
+fn unchecked(one: &UncheckedSum) -> String {
+    let records = match one.records {
+        0 => format::counted(u64::from(one.partitions), "partition"),
+        records => format::counted(records, "acked record"),
+    };
+    let why = match one.cause {
+        UncheckedCause::Deleted => "deleted before they were read",
+        UncheckedCause::Unreadable => "their partitions could not be read to the end",
+        UncheckedCause::LedgerIncomplete => "a producer's ledger is incomplete",
+        UncheckedCause::TooManyGaps => "too many gaps for the memory",
+        UncheckedCause::Compacted => "the topic is compacted",
+    };
+    format!("{records} ({why})")
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_results::run::AnomalyPlace;
+
+    use super::*;
+
+    fn lost(is_permitted: bool) -> Verification {
+        let place = AnomalyPlace {
+            partition: 2,
+            producer: Some(0),
+            sequence: Some(4),
+            records: 3,
+            offset: Some(17),
+            acked_offset: None,
+            acked_unix_ms: Some(1_795_000_000_123),
+            fault: None,
+        };
+        Verification {
+            repeats: 1,
+            acked: 1_000,
+            confirmed: 997,
+            read: 997,
+            anomalies: vec![AnomalySum {
+                anomaly: Anomaly::LostWrite,
+                is_permitted,
+                count: 3,
+                examples: vec![TrialPlace {
+                    trial: 0,
+                    repeat: 0,
+                    flow: Some("writers".to_owned()),
+                    place,
+                }],
+            }],
+            ..Verification::default()
+        }
+    }
+
+    #[test]
+    fn a_loss_is_named_with_its_place() {
+        assert_eq!(
+            sentence(&lost(false)),
+            "Verification failed: 997 of 1,000 acked records were read back. Forbidden by the \
+             settings: 3 acked records are lost (lost-write; first: writers, partition 2, offset \
+             17, acked 00:26:40.1 UTC)."
+        );
+        assert!(sentence(&lost(true)).starts_with("Verified: 997 of 1,000 acked records"));
+    }
+
+    #[test]
+    fn a_good_check_is_one_sentence() {
+        let good = Verification {
+            repeats: 1,
+            acked: 2,
+            confirmed: 2,
+            ..Verification::default()
+        };
+        assert_eq!(
+            sentence(&good),
+            "Verified: all 2 acked records were read back, once and in order, with their contents."
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! The trials of a search for better settings: the scenario with some of its settings changed.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::run::{TuneArm, TuneChoice, TuneOption, TunePhaseKind, TuneRecord};
+use kgauge_scenario::{Plan, Scenario, Size, Trial};
+
+use crate::error::RunError;
+use crate::question::Question;
+use crate::tune::is_other_load;
+
+/// The factor that names the arms: combinations that are listed by name.
+const ARMS: &str = "listed";
+/// A name with more settings would not fit.
+const NAMED_MAX: usize = 3;
+
+/// Makes trials out of the scenario.
+pub(crate) struct TuneTrials {
+    scenario: Scenario,
+    size: Size,
+    base: Trial,
+    /// The next repeat of each trial.
+    repeats: BTreeMap<u32, u32>,
+}
+
+impl TuneTrials {
+    /// For the only trial of a question.
+    pub(crate) fn of(question: &Question, plan: &Plan) -> Result<TuneTrials, RunError> {
+        let (Some(scenario), Some(base)) = (question.scenarios.first(), plan.trials.first()) else {
+            let words = "a saved plan has no settings that could be changed\n  use the scenario";
+            return Err(RunError::input(words));
+        };
+        Ok(TuneTrials {
+            scenario: scenario.clone(),
+            size: question.size,
+            base: base.clone(),
+            repeats: BTreeMap::new(),
+        })
+    }
+
+    /// The trial with the settings in force.
+    pub(crate) fn base(&self) -> &Trial {
+        &self.base
+    }
+
+    /// The trial with changes; or why the scenario refuses them.
+    pub(crate) fn changed(&self, changes: &[(String, String)]) -> Result<Trial, String> {
+        if changes.is_empty() {
+            return Ok(self.base.clone());
+        }
+        let mut scenario = self.scenario.clone();
+        let refused = |error: &dyn std::fmt::Display| crate::error::in_one_line(&error.to_string());
+        scenario.set_all(changes).map_err(|error| refused(&error))?;
+        let mut trials = scenario.trials(self.size);
+        let Some(trial) = (!trials.is_empty()).then(|| trials.swap_remove(0)) else {
+            return Err("the scenario has no trial of this size".to_owned());
+        };
+        Ok(Trial {
+            goals: Vec::new(),
+            repeats: 1,
+            question: self.base.question.clone(),
+            ..trial
+        })
+    }
+
+    /// The number of an arm's next repeat.
+    pub(crate) fn next_repeat(&mut self, trial: u32) -> u32 {
+        let next = self.repeats.entry(trial).or_insert(0);
+        *next += 1;
+        *next - 1
+    }
+
+    /// The trial of an arm of the last phase; it is added to the plan if no earlier arm had the same settings.
+    pub(crate) fn trial_of(
+        &self,
+        record: &mut TuneRecord,
+        plan: &mut Plan,
+        arm: usize,
+    ) -> Result<u32, String> {
+        let Some(phase) = record.phases.last() else {
+            return Err("no phase".to_owned());
+        };
+        let (kind, number) = (phase.kind, record.phases.len());
+        let TuneArm { options, trial } = phase.arms.get(arm).cloned().unwrap_or_default();
+        if let Some(trial) = trial {
+            return Ok(trial);
+        }
+        let phases = record.phases.iter();
+        let similar = phases.filter(|phase| is_other_load(phase.kind) == is_other_load(kind));
+        let mut arms = similar.flat_map(|phase| &phase.arms);
+        let known = arms.find_map(|one| one.trial.filter(|_| one.options == options));
+        let index = match known {
+            Some(index) => index,
+            None if options.is_empty() && kind == TunePhaseKind::Today => 0,
+            None => self.add(record, plan, (kind, number, arm), &options)?,
+        };
+        if let Some(arm) = record
+            .phases
+            .last_mut()
+            .and_then(|phase| phase.arms.get_mut(arm))
+        {
+            arm.trial = Some(index);
+        }
+        Ok(index)
+    }
+
+    fn add(
+        &self,
+        record: &TuneRecord,
+        plan: &mut Plan,
+        (kind, _, arm): (TunePhaseKind, usize, usize),
+        options: &[TuneOption],
+    ) -> Result<u32, String> {
+        let choice = record.choice.clone().unwrap_or_default();
+        let changes = changes(&choice, options);
+        let mut trial = self.changed(&changes)?;
+        if is_other_load(kind) {
+            trial = trial.at_other_load(choice.other_rate.unwrap_or_default());
+        }
+        let name = match (kind, options.len()) {
+            (TunePhaseKind::Screening, _) => format!("screening {}", arm + 1),
+            (_, 0) => "settings in force".to_owned(),
+            (_, 1..=NAMED_MAX) => named(&choice, options),
+            (_, count) => format!("{count} settings, candidate {arm}"),
+        };
+        let name = match is_other_load(kind) {
+            true => format!("{name}, second load"),
+            false => name,
+        };
+        let index = u32::try_from(plan.trials.len()).unwrap_or(u32::MAX);
+        trial.index = index;
+        trial.factors = vec![(ARMS.to_owned(), name.clone())];
+        trial.name = name;
+        trial.changes = changes;
+        plan.trials.push(trial);
+        Ok(index)
+    }
+}
+
+/// `batch.size=131072, linger.ms=20`.
+fn named(choice: &TuneChoice, options: &[TuneOption]) -> String {
+    let name = |one: &TuneOption| {
+        let setting = choice.settings.get(one.setting as usize)?;
+        let value = setting.values.get(one.value as usize)?;
+        Some(format!("{}={}", setting.name, value.text))
+    };
+    let names: Vec<String> = options.iter().filter_map(name).collect();
+    names.join(", ")
+}
+
+/// The paths and values of options.
+fn changes(choice: &TuneChoice, options: &[TuneOption]) -> Vec<(String, String)> {
+    let values = options.iter().filter_map(|one| {
+        let setting = choice.settings.get(one.setting as usize)?;
+        setting.values.get(one.value as usize)
+    });
+    values.flat_map(|value| value.changes.clone()).collect()
+}

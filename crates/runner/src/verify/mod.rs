@@ -1,0 +1,271 @@
+//! The check of every record after the load: reads each partition from where the repeat began, and compares it with the
+//! ledgers of the producers.
+
+mod fetch;
+mod loaded;
+mod reader;
+mod replicas;
+mod totals;
+
+use std::time::{Duration, Instant};
+
+use kgauge_load::{FlowContent, PayloadError, VerifySetup};
+use kgauge_results::RepeatFolder;
+use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
+use kgauge_scenario::{FlowPlan, Share, TargetKind, Trial, derive_seed};
+use kgauge_verify::{
+    OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest, Sighting, StampKey,
+    unexpected_polls,
+};
+use kgauge_wire::compress::Decompressor;
+
+use crate::counts::ends;
+use crate::error::{OrRunError, RunError};
+use crate::observer::{Activity, RunEvent};
+use crate::session::Session;
+pub(crate) use loaded::LoadedRepeat;
+use loaded::{open, producers};
+use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
+use replicas::{ComparedRange, compare};
+use totals::VerificationTotals;
+
+/// How long followers may take to catch up after the load.
+const SETTLING_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// How often the user sees how far it is.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Gives a repeat its key and a folder for its ledgers; `None` if nothing is verified.
+pub(crate) fn setup(
+    trial: &Trial,
+    share: &Share,
+    folder: &RepeatFolder,
+) -> Result<Option<VerifySetup>, RunError> {
+    if !trial.verify {
+        return Ok(None);
+    }
+    let place = format!("{} {} {}", share.run_id, trial.index, share.repeat);
+    let ledgers = folder.ledgers().or_unwritable()?;
+    Ok(Some(VerifySetup {
+        key: StampKey::new(derive_seed(share.seed, &place)),
+        folder: ledgers,
+    }))
+}
+
+/// Reads and checks every partition.
+pub(crate) fn check(
+    session: &mut Session<'_>,
+    repeat: &LoadedRepeat<'_>,
+) -> Result<VerificationRecord, RunError> {
+    let began = Instant::now();
+    let facts = &repeat.topic.facts;
+    let contents = contents(repeat).map_err(|error| RunError::Input(error.to_string()))?;
+    let _ = session.cluster.refresh(&[&facts.name]);
+    let ends = settled_ends(session, &facts.name);
+    let mut totals = VerificationTotals::new(repeat, session.kind == TargetKind::Existing);
+    let mut pass = ReadingPass {
+        repeat,
+        ends,
+        contents,
+        bytes: 0,
+        reported: Instant::now(),
+    };
+    for partition in 0..facts.partitions {
+        pass.check_partition(session, partition, &mut totals);
+    }
+    totals.record.bytes = pass.bytes;
+    totals.find_torn_transactions(repeat);
+    totals.record.span_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    Ok(totals.finish())
+}
+
+/// The reading of all partitions, one after the other.
+struct ReadingPass<'a> {
+    repeat: &'a LoadedRepeat<'a>,
+    ends: PartitionEnds,
+    contents: Vec<Option<FlowContent>>,
+    bytes: u64,
+    /// When the user last saw how far it is.
+    reported: Instant,
+}
+
+impl ReadingPass<'_> {
+    fn check_partition(
+        &mut self,
+        session: &mut Session<'_>,
+        partition: u32,
+        totals: &mut VerificationTotals<'_>,
+    ) {
+        let offset = |of: &[i64]| {
+            let offset = of.get(partition as usize)?;
+            u64::try_from(*offset).ok()
+        };
+        let outcomes = match outcomes(self.repeat, partition) {
+            Ok(outcomes) => outcomes,
+            Err(OutcomeError::TooMany { .. }) => {
+                return totals.add_unchecked(UncheckedCause::TooManyGaps, 0);
+            }
+            Err(OutcomeError::Ledger(_)) => {
+                return totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
+            }
+        };
+        let Some(readable) = offset(&self.ends.readable) else {
+            return totals.add_unchecked(UncheckedCause::Unreadable, 0);
+        };
+        if outcomes.ledgers_unclosed() > 0 {
+            totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
+        }
+        let (passed_over, back) = polls(self.repeat, partition);
+        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, passed_over);
+        let range = PartitionRange {
+            partition,
+            start: offset(self.repeat.before).unwrap_or(0),
+            end: readable,
+        };
+        let (end, digest) = self.read(session, range, &mut check, totals.record.read);
+        let extent = ReadExtent {
+            // What followers do not have so far cannot be read.
+            is_complete: end.extent.is_complete && offset(&self.ends.of_logs) == Some(readable),
+            ..end.extent
+        };
+        let mut verdict = check.finish(extent);
+        if end.is_stuck {
+            let place = Sighting::at(extent.read_end);
+            verdict.add(Anomaly::StuckLastStableOffset, &place);
+        }
+        verdict.add_back(back);
+        if extent.is_complete && self.repeat.topic.facts.replication_factor > 1 {
+            let topic = &self.repeat.topic.facts.name;
+            let range = ComparedRange {
+                topic,
+                partition,
+                start: range.start,
+                end: readable,
+            };
+            let interrupt = session.stopping.all.clone();
+            let compared = compare(&mut session.cluster, &range, &digest, &interrupt);
+            totals.record.replicas_compared += compared.compared;
+            for offset in compared.differing {
+                let place = Sighting::at(offset);
+                verdict.add(Anomaly::DivergentReplicas, &place);
+            }
+        }
+        totals.add(partition, &verdict);
+    }
+
+    fn read(
+        &mut self,
+        session: &mut Session<'_>,
+        range: PartitionRange,
+        check: &mut PartitionCheck,
+        records: u64,
+    ) -> (PartitionEnd, ReplicaDigest) {
+        let facts = &self.repeat.topic.facts;
+        let interrupt = session.stopping.all.clone();
+        let (observer, reported) = (&mut *session.observer, &mut self.reported);
+        let mut reader = PartitionReader {
+            cluster: &mut session.cluster,
+            topic: &facts.name,
+            reads_committed: reads_committed(self.repeat.trial),
+            interrupt,
+            pages: CheckedPages {
+                contents: &mut self.contents,
+                decompressor: Decompressor::new(),
+                scratch: Vec::new(),
+                bytes: self.bytes,
+                end: range.end,
+                digest: ReplicaDigest::from(range.start),
+            },
+        };
+        let end = reader.read(range, check, |bytes| {
+            if reported.elapsed() >= REPORT_INTERVAL {
+                *reported = Instant::now();
+                observer.observe(&RunEvent::Activity(&Activity::Verifying {
+                    partition: range.partition,
+                    partitions: facts.partitions,
+                    records,
+                    bytes,
+                }));
+            }
+        });
+        self.bytes = reader.pages.bytes;
+        (end, reader.pages.digest)
+    }
+}
+
+/// The ends of all partitions.
+#[derive(Default)]
+struct PartitionEnds {
+    /// The high watermarks.
+    readable: Vec<i64>,
+    /// The ends of the leaders' logs.
+    of_logs: Vec<i64>,
+}
+
+/// The ends, once followers have what the leaders have; or as they are after a while.
+fn settled_ends(session: &mut Session<'_>, topic: &str) -> PartitionEnds {
+    let deadline = Instant::now() + SETTLING_TIME_MAX;
+    loop {
+        let found = PartitionEnds {
+            readable: session.cluster.end_offsets(topic).unwrap_or_default(),
+            of_logs: ends(&mut session.cluster, topic).unwrap_or_default(),
+        };
+        let is_settled = !found.readable.is_empty() && found.readable == found.of_logs;
+        if is_settled || Instant::now() >= deadline || session.stopping.all.is_raised() {
+            return found;
+        }
+        session.report(&Activity::Recovering {
+            missing: "followers that are not in sync yet".to_owned(),
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        let _ = session.cluster.refresh(&[topic]);
+    }
+}
+
+/// Whether some flow writes in transactions.
+fn reads_committed(trial: &Trial) -> bool {
+    let mut flows = trial.flows.iter().filter_map(FlowPlan::produces);
+    flows.any(|flow| flow.transaction.is_some())
+}
+
+fn contents(repeat: &LoadedRepeat<'_>) -> Result<Vec<Option<FlowContent>>, PayloadError> {
+    let flows = repeat.trial.flows.iter();
+    flows
+        .map(|flow| FlowContent::of(repeat.share, flow))
+        .collect()
+}
+
+/// What all ledgers have about a partition.
+fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcomes, OutcomeError> {
+    let mut outcomes = PartitionOutcomes::new(partition);
+    for (flow, member) in producers(repeat.trial) {
+        let mut ledger = open(&repeat.setup.ledger(flow, member))?;
+        let plan = repeat.trial.flows.get(flow).and_then(FlowPlan::produces);
+        let is_transactional = plan.is_some_and(|plan| plan.transaction.is_some());
+        outcomes.add(&mut ledger, is_transactional)?;
+    }
+    Ok(outcomes)
+}
+
+/// The unexpected polls of all consumers: the offsets that they passed over, and how often they went back.
+fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> (Vec<(u64, u64)>, u64) {
+    let (mut passed_over, mut back) = (Vec::new(), 0);
+    for (flow, plan) in repeat.trial.flows.iter().enumerate() {
+        let consumers = match plan {
+            FlowPlan::Produce(_) => 0,
+            FlowPlan::Consume(plan) => plan.consumers_all(),
+            FlowPlan::Echo(plan) => plan.consumers,
+        };
+        for member in 0..consumers {
+            // Members of groups have none.
+            let Ok(mut log) = open(&repeat.setup.polls(flow, member)) else {
+                continue;
+            };
+            if let Ok((ranges, times)) = unexpected_polls(&mut log, partition) {
+                passed_over.extend(ranges);
+                back += times;
+            }
+        }
+    }
+    (passed_over, back)
+}

@@ -1,0 +1,102 @@
+//! Compares the followers of a partition with its leader, batch by batch.
+
+use kgauge_client::{Cluster, Interrupt};
+use kgauge_verify::ReplicaDigest;
+use kgauge_wire::record_batch::batches;
+
+use super::fetch::{FetchPlace, VERSION_MAX, fetch};
+
+/// From this version on, followers answer consumers (KIP-392).
+const VERSION_MIN: i16 = 11;
+
+/// Answers without progress after which a follower is not compared.
+const ATTEMPTS_MAX: u32 = 20;
+
+/// The part of a partition that is compared.
+pub(super) struct ComparedRange<'a> {
+    pub(super) topic: &'a str,
+    pub(super) partition: u32,
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+/// What a comparison found.
+#[derive(Default)]
+pub(super) struct ReplicaComparison {
+    /// Followers that could be read to the end.
+    pub(super) compared: u32,
+    /// First offsets of ranges in which a follower differs from the leader.
+    pub(super) differing: Vec<u64>,
+}
+
+/// Compares each follower with the leader's digest.
+pub(super) fn compare(
+    cluster: &mut Cluster,
+    range: &ComparedRange<'_>,
+    leader: &ReplicaDigest,
+    interrupt: &Interrupt,
+) -> ReplicaComparison {
+    let mut comparison = ReplicaComparison::default();
+    let index = i32::try_from(range.partition).unwrap_or(i32::MAX);
+    let Some(found) = cluster.metadata().partition(range.topic, index) else {
+        return comparison;
+    };
+    let leader_id = found.leader_id;
+    let followers: Vec<i32> = found
+        .isr
+        .iter()
+        .copied()
+        .filter(|id| Some(*id) != leader_id)
+        .collect();
+    for follower in followers {
+        if let Some(digest) = digest(cluster, follower, range, interrupt) {
+            comparison.compared += 1;
+            comparison.differing.extend(leader.differing(&digest));
+        }
+    }
+    comparison.differing.sort_unstable();
+    comparison.differing.dedup();
+    comparison
+}
+
+/// The digest of a follower; `None` if it cannot be read to the end.
+fn digest(
+    cluster: &mut Cluster,
+    broker_id: i32,
+    range: &ComparedRange<'_>,
+    interrupt: &Interrupt,
+) -> Option<ReplicaDigest> {
+    let mut digest = ReplicaDigest::from(range.start);
+    let (mut position, mut attempts) = (range.start, 0);
+    while position < range.end {
+        if interrupt.is_raised() || attempts >= ATTEMPTS_MAX {
+            return None;
+        }
+        let place = FetchPlace {
+            topic: range.topic,
+            partition: range.partition,
+            position,
+            reads_committed: false,
+            versions: VERSION_MIN..=VERSION_MAX,
+        };
+        let next = fetch(cluster, broker_id, &place, |answer| {
+            let mut next = position;
+            for batch in batches(answer.records.as_deref().unwrap_or_default()) {
+                let Ok(batch) = batch else { break };
+                let header = &batch.header;
+                let base = u64::try_from(header.base_offset).unwrap_or(0);
+                if base >= range.start && base >= next && base < range.end {
+                    digest.note(base, header.crc, header.leader_epoch);
+                }
+                next = next.max(u64::try_from(header.next_offset()).unwrap_or(0));
+            }
+            next
+        });
+        match next {
+            Ok(next) if next > position => (position, attempts) = (next, 0),
+            Ok(_) => attempts += 1,
+            Err(_) => return None,
+        }
+    }
+    Some(digest)
+}

@@ -1,0 +1,222 @@
+//! Adds the findings of all partitions, and decides which of them the settings permit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kgauge_results::run::{
+    Anomaly, AnomalyPlace, AnomalyRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
+};
+use kgauge_scenario::Trial;
+use kgauge_verify::{
+    Circumstances, PartitionVerdict, Sighting, is_permitted, producer_place, transaction_records,
+};
+
+use super::loaded::{LoadedRepeat, open};
+
+const NS_PER_MS: u64 = 1_000_000;
+
+/// Examples of a class and flow in the record.
+const EXAMPLES_MAX: usize = 5;
+
+/// The findings so far.
+pub(super) struct VerificationTotals<'a> {
+    pub(super) record: VerificationRecord,
+    trial: &'a Trial,
+    topic_settings: &'a BTreeMap<String, String>,
+    circumstances: Circumstances,
+    /// When each fault began, in milliseconds since 1970.
+    faults: Vec<(u64, String)>,
+    sums: PartitionVerdict,
+    anomalies: BTreeMap<(Anomaly, Option<usize>), FoundAnomaly>,
+    unchecked: BTreeMap<UncheckedCause, UncheckedRecords>,
+}
+
+/// The anomalies of a class and flow over all partitions.
+#[derive(Default)]
+struct FoundAnomaly {
+    count: u64,
+    examples: Vec<(u32, Sighting)>,
+}
+
+impl<'a> VerificationTotals<'a> {
+    pub(super) fn new(repeat: &LoadedRepeat<'a>, is_existing: bool) -> Self {
+        Self {
+            record: VerificationRecord::default(),
+            trial: repeat.trial,
+            topic_settings: &repeat.topic.facts.settings,
+            circumstances: Circumstances {
+                // On somebody's cluster, leaders move for reasons that are not visible here.
+                had_outage: is_existing || !repeat.outcome.outages.is_empty(),
+                is_shared: repeat.topic.earliest.is_some(),
+                has_unknown_transaction: repeat.outcome.broken,
+                only_renumbered_duplicates: false,
+            },
+            faults: fault_times(repeat),
+            sums: PartitionVerdict::default(),
+            anomalies: BTreeMap::new(),
+            unchecked: BTreeMap::new(),
+        }
+    }
+
+    /// Adds what was found in a partition.
+    pub(super) fn add(&mut self, partition: u32, verdict: &PartitionVerdict) {
+        self.sums.merge_counts(verdict);
+        self.record.read = self.sums.read;
+        for (key, tally) in &verdict.anomalies {
+            let found = self.anomalies.entry(*key).or_default();
+            found.count += tally.count;
+            let room = EXAMPLES_MAX.saturating_sub(found.examples.len());
+            let examples = tally.examples.iter().take(room);
+            found.examples.extend(examples.map(|one| (partition, *one)));
+        }
+        for (&cause, &records) in &verdict.unchecked {
+            self.add_unchecked(cause, records);
+        }
+    }
+
+    /// Notes records of one partition that could not be checked.
+    pub(super) fn add_unchecked(&mut self, cause: UncheckedCause, records: u64) {
+        let unchecked = self.unchecked.entry(cause).or_insert(UncheckedRecords {
+            cause,
+            records: 0,
+            partitions: 0,
+        });
+        unchecked.records += records;
+        unchecked.partitions += 1;
+    }
+
+    /// Committed transactions of which some records are lost and others are not.
+    pub(super) fn find_torn_transactions(&mut self, repeat: &LoadedRepeat<'_>) {
+        let mut of_producer: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for &(producer, transaction) in self.sums.lost_by_transaction.keys() {
+            let transactions = of_producer.entry(producer).or_default();
+            transactions.insert(transaction);
+        }
+        for (producer, transactions) in of_producer {
+            let (flow, member) = producer_place(producer);
+            let plan = repeat
+                .trial
+                .flows
+                .get(flow)
+                .and_then(|flow| flow.produces());
+            if plan.is_none_or(|plan| plan.transaction.is_none()) {
+                continue;
+            }
+            let ledger = open(&repeat.setup.ledger(flow, member));
+            let all = ledger.and_then(|mut ledger| transaction_records(&mut ledger, &transactions));
+            let Ok(all) = all else { continue };
+            let lost = &self.sums.lost_by_transaction;
+            let is_torn = |transaction: &&u32| {
+                let all = all.get(*transaction).copied().unwrap_or(0);
+                lost.get(&(producer, **transaction))
+                    .is_some_and(|lost| *lost < all)
+            };
+            let torn = transactions.iter().filter(is_torn).count() as u64;
+            if torn > 0 {
+                let found = self.anomalies.entry((Anomaly::TornTransaction, Some(flow)));
+                found.or_default().count += torn;
+            }
+        }
+    }
+
+    /// The record of the check.
+    pub(super) fn finish(mut self) -> VerificationRecord {
+        let duplicates = self.anomalies.iter();
+        let duplicates = duplicates.filter(|((one, _), _)| *one == Anomaly::Duplicate);
+        let duplicates: u64 = duplicates.map(|(_, found)| found.count).sum();
+        self.circumstances.only_renumbered_duplicates =
+            duplicates == self.sums.duplicates_renumbered;
+        let policy = self.topic_settings.get("cleanup.policy");
+        let compacts = policy.is_some_and(|policy| policy.contains("compact"));
+        if compacts || self.trial.topic.is_compacted() {
+            self.excuse_compaction();
+        }
+        let anomalies = self.anomalies.iter();
+        let anomalies = anomalies.map(|(key, found)| self.anomaly(*key, found));
+        let anomalies = anomalies.collect();
+        let sums = &self.sums;
+        VerificationRecord {
+            acked: sums.acked,
+            confirmed: sums.confirmed,
+            unknown_present: sums.unknown_present,
+            unknown_absent: sums.unknown_absent,
+            aborted: sums.refused,
+            read: sums.read,
+            anomalies,
+            unchecked: self.unchecked.into_values().collect(),
+            ..self.record
+        }
+    }
+
+    /// In a compacted topic, a missing record may have been replaced.
+    fn excuse_compaction(&mut self) {
+        let lost = |key: &(Anomaly, Option<usize>)| key.0 == Anomaly::LostWrite;
+        let keys: Vec<_> = self.anomalies.keys().copied().filter(lost).collect();
+        for key in keys {
+            if let Some(found) = self.anomalies.remove(&key) {
+                self.add_unchecked(UncheckedCause::Compacted, found.count);
+            }
+        }
+    }
+
+    fn anomaly(
+        &self,
+        (anomaly, flow): (Anomaly, Option<usize>),
+        found: &FoundAnomaly,
+    ) -> AnomalyRecord {
+        let plan = flow.and_then(|flow| self.trial.flows.get(flow));
+        AnomalyRecord {
+            anomaly,
+            flow: plan.map(|plan| plan.name().to_owned()),
+            is_permitted: is_permitted(
+                anomaly,
+                self.trial,
+                self.topic_settings,
+                plan,
+                self.circumstances,
+            ),
+            count: found.count,
+            examples: found.examples.iter().map(|one| self.place(one)).collect(),
+        }
+    }
+}
+
+/// When each fault of the plan began, in milliseconds since 1970, and what it is.
+fn fault_times(repeat: &LoadedRepeat<'_>) -> Vec<(u64, String)> {
+    let (hold_start_ns, hold_end_ns) = (repeat.outcome.hold_start_ns, repeat.outcome.hold_end_ns);
+    let mut faults = Vec::new();
+    for fault in &repeat.trial.faults {
+        let mut at_ns = fault.at.at_ns(hold_start_ns);
+        loop {
+            let unix_ms = repeat.started_unix_ms + at_ns / NS_PER_MS;
+            faults.push((unix_ms, format!("{}: {}", fault.node, fault.kind)));
+            let Some(every_ns) = fault.every_ns.filter(|every_ns| *every_ns > 0) else {
+                break;
+            };
+            at_ns = at_ns.saturating_add(every_ns);
+            if at_ns >= hold_end_ns {
+                break;
+            }
+        }
+    }
+    faults.sort();
+    faults
+}
+
+impl VerificationTotals<'_> {
+    fn place(&self, (partition, sighting): &(u32, Sighting)) -> AnomalyPlace {
+        let is_displaced = sighting.offset.is_some() && sighting.acked_offset != sighting.offset;
+        let acked_unix_ms = sighting.unix_ms.filter(|ms| *ms > 0);
+        let after = |ms: u64| self.faults.iter().find(move |(at_ms, _)| *at_ms >= ms);
+        let fault = acked_unix_ms.and_then(after).or(self.faults.last());
+        AnomalyPlace {
+            partition: *partition,
+            producer: sighting.producer.map(|producer| producer_place(producer).1),
+            sequence: sighting.sequence,
+            records: sighting.records,
+            offset: sighting.offset.or(sighting.acked_offset),
+            acked_offset: sighting.acked_offset.filter(|_| is_displaced),
+            acked_unix_ms,
+            fault: fault.map(|(_, what)| what.clone()),
+        }
+    }
+}

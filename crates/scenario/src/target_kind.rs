@@ -1,0 +1,80 @@
+//! The kinds of clusters under test, with what the rest of kgauge needs to know about each.
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of cluster under test. Embedded figures are never presented as Apache Kafka's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// kgauge's own broker, started for this run.
+    Embedded,
+    /// Apache Kafka, started by kgauge for this run.
+    Kafka,
+    /// An existing cluster, given by its addresses.
+    Existing,
+}
+
+impl TargetKind {
+    /// Whether its figures are those of Apache Kafka, and compare with what others measured.
+    pub fn is_apache_kafka(self) -> bool {
+        match self {
+            Self::Embedded => false,
+            Self::Kafka | Self::Existing => true,
+        }
+    }
+
+    /// What a report calls it: `Apache Kafka 4.3.1`. The embedded cluster's version is kgauge's own, and would look
+    /// like one of Kafka's.
+    pub fn name(self, version: Option<&str>) -> String {
+        let kind = match self {
+            Self::Embedded => return "kgauge's embedded cluster".to_owned(),
+            Self::Kafka => "Apache Kafka",
+            Self::Existing => "an existing cluster",
+        };
+        with_version(kind, version)
+    }
+
+    /// What the head of a column calls it: `Kafka 4.3.1`.
+    pub fn short_name(self, version: Option<&str>) -> String {
+        match self {
+            Self::Embedded => "embedded".to_owned(),
+            Self::Kafka => with_version("Kafka", version),
+            // A cluster that does not report its release has APIs that show the oldest one it can be.
+            Self::Existing => with_version("cluster", version).replace("at least ", "≥"),
+        }
+    }
+}
+
+fn with_version(name: &str, version: Option<&str>) -> String {
+    match version.filter(|version| !version.is_empty()) {
+        Some(version) => format!("{name} {version}"),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_the_version_unless_it_is_that_of_kgauge() {
+        let names = |kind: TargetKind, version| (kind.name(version), kind.short_name(version));
+        let both = |name: &str, short: &str| (name.to_owned(), short.to_owned());
+        assert_eq!(
+            names(TargetKind::Embedded, Some("kgauge 0.1.0")),
+            both("kgauge's embedded cluster", "embedded")
+        );
+        assert_eq!(
+            names(TargetKind::Kafka, Some("4.3.1")),
+            both("Apache Kafka 4.3.1", "Kafka 4.3.1")
+        );
+        assert_eq!(
+            names(TargetKind::Existing, Some("at least 2.8")),
+            both("an existing cluster at least 2.8", "cluster ≥2.8")
+        );
+        assert_eq!(
+            names(TargetKind::Existing, None),
+            both("an existing cluster", "cluster")
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! The simulation judged by `kgauge-verify`: identities in records, ledgers of acks, and a check of the logs at the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kgauge_broker::ids::NodeId;
+use kgauge_results::run::Anomaly;
+use kgauge_verify::{
+    BatchEntry, BatchFate, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
+    PartitionOutcomes, ReadExtent, STAMP_BYTES, Stamp, StampKey, producer_number,
+};
+use kgauge_wire::compress::Decompressor;
+use kgauge_wire::record_batch::batches;
+
+use super::checks::{ClientKind, content};
+use super::{TOPIC, World};
+
+/// An anomaly that was found in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FoundAnomaly {
+    /// The class.
+    pub anomaly: Anomaly,
+    /// The client's settings forbid it.
+    pub is_forbidden: bool,
+    /// Affected records.
+    pub count: u64,
+}
+
+/// What the clients of a verified run know.
+#[derive(Debug, Default)]
+pub(super) struct ClientProof {
+    ledgers: BTreeMap<usize, Vec<u8>>,
+    passed_over: BTreeMap<i32, Vec<(u64, u64)>>,
+}
+
+/// The key of all runs.
+fn key() -> StampKey {
+    StampKey::new(1)
+}
+
+fn stamp(client: usize, partition: i32, record: u64) -> Stamp {
+    Stamp {
+        producer: producer_number(client, 0),
+        partition: partition.unsigned_abs(),
+        sequence: record,
+        number: record,
+    }
+}
+
+/// The value of a client's record: its identity, and its number in the simulation.
+pub(super) fn value(client: usize, partition: i32, record: u64, number: [u8; 8]) -> Vec<u8> {
+    let mut value = vec![0; STAMP_BYTES];
+    key().write(&stamp(client, partition, record), &mut value);
+    value.extend_from_slice(&number);
+    value
+}
+
+impl ClientProof {
+    /// A batch was acked at an offset, or refused for certain.
+    pub(super) fn answered(
+        &mut self,
+        client: usize,
+        partition: i32,
+        (first, count): (u64, u64),
+        offset: Option<i64>,
+    ) {
+        let number = producer_number(client, 0);
+        let new = || LedgerWriter::new(Vec::new(), number).into_inner();
+        let ledger = self.ledgers.entry(client).or_insert_with(new);
+        ledger.extend_from_slice(
+            &LedgerEntry::Batch(BatchEntry {
+                fate: match offset {
+                    Some(_) => BatchFate::Acked,
+                    None => BatchFate::Failed,
+                },
+                partition: partition.unsigned_abs(),
+                sequence: first,
+                count: u32::try_from(count).unwrap_or(0),
+                offset: offset.and_then(|offset| u64::try_from(offset).ok()),
+            })
+            .to_bytes(),
+        );
+    }
+
+    /// A reader that expected one offset got another one.
+    pub(super) fn polled(&mut self, partition: i32, expected: i64, offset: i64) {
+        if offset > expected {
+            let passed_over = self.passed_over.entry(partition).or_default();
+            passed_over.push((expected.unsigned_abs(), offset.unsigned_abs()));
+        }
+    }
+
+    /// The outcomes of a partition's records.
+    fn outcomes(&self, partition: i32) -> PartitionOutcomes {
+        let mut outcomes = PartitionOutcomes::new(partition.unsigned_abs());
+        for ledger in self.ledgers.values() {
+            let mut reader = LedgerReader::new(ledger.as_slice()).expect("it was just written");
+            outcomes
+                .add(&mut reader, false)
+                .expect("it was just written");
+        }
+        outcomes
+    }
+}
+
+impl World<'_> {
+    /// Runs, and checks the logs of all replicas.
+    pub(in super::super) fn run_verified(mut self) -> Vec<FoundAnomaly> {
+        // What the simulation itself finds is not of interest here.
+        let _ = self.live();
+        let mut found: BTreeMap<(Anomaly, bool), u64> = BTreeMap::new();
+        for partition in 0..self.plan.partitions {
+            self.verify(partition, &mut found);
+        }
+        let anomalies = found.into_iter();
+        let anomaly = |((anomaly, is_forbidden), count)| FoundAnomaly {
+            anomaly,
+            is_forbidden,
+            count,
+        };
+        anomalies.map(anomaly).collect()
+    }
+
+    fn verify(&mut self, partition: i32, found: &mut BTreeMap<(Anomaly, bool), u64>) {
+        let Some(proof) = &mut self.clients.proof else {
+            return;
+        };
+        let outcomes = proof.outcomes(partition);
+        let passed_over = proof.passed_over.remove(&partition).unwrap_or_default();
+        let mut check = PartitionCheck::new(key(), outcomes, passed_over);
+        let image = self.controller.image();
+        let of_topic = image
+            .topic(TOPIC)
+            .and_then(|topic| topic.partition(partition));
+        let Some(leader) = of_topic.and_then(|partition| partition.leader) else {
+            return;
+        };
+        let logs = self.logs(partition);
+        let Some((_, log)) = logs.iter().find(|(node, _)| *node == leader) else {
+            return;
+        };
+        let mut end = 0;
+        let (mut decompressor, mut scratch) = (Decompressor::new(), Vec::new());
+        for batch in batches(log).filter_map(Result::ok) {
+            scratch.clear();
+            let Ok(records) = batch.records(&mut decompressor, &mut scratch, 1 << 20) else {
+                continue;
+            };
+            for record in records.filter_map(Result::ok) {
+                let number = record.value.and_then(|value| value.last_chunk::<8>());
+                check.note(record.offset.unsigned_abs(), record.value, |stamp| {
+                    number.is_some_and(|number| {
+                        u64::from_be_bytes(*number) & u64::from(u32::MAX) == stamp.number
+                    })
+                });
+            }
+            end = batch.header.next_offset().unsigned_abs();
+        }
+        let verdict = check.finish(ReadExtent {
+            log_start: 0,
+            read_end: end,
+            is_complete: true,
+        });
+        for ((anomaly, client), tally) in &verdict.anomalies {
+            let kind = client.map(|client| self.clients.role(client).0);
+            let key = (*anomaly, is_forbidden(*anomaly, kind));
+            *found.entry(key).or_default() += tally.count;
+        }
+        let differing = differing_batches(&logs);
+        if differing > 0 {
+            *found.entry((Anomaly::DivergentReplicas, true)).or_default() += differing;
+        }
+    }
+
+    /// The log of each replica that is up.
+    fn logs(&mut self, partition: i32) -> Vec<(NodeId, Vec<u8>)> {
+        let Some(id) = self.partition_id(partition) else {
+            return Vec::new();
+        };
+        let mut logs = Vec::new();
+        for node in self.node_ids() {
+            if let Some(replica) = self.replica_mut(node, &id) {
+                let below = replica.log.high_watermark();
+                logs.push((node, content(&mut replica.log, below)));
+            }
+        }
+        logs
+    }
+}
+
+/// Base offsets at which replicas have different batches.
+fn differing_batches(logs: &[(NodeId, Vec<u8>)]) -> u64 {
+    let mut places: BTreeMap<i64, BTreeSet<(u32, i32)>> = BTreeMap::new();
+    let common = logs.iter().map(|(_, log)| {
+        let last = batches(log).filter_map(Result::ok).last();
+        last.map_or(0, |batch| batch.header.next_offset())
+    });
+    let common = common.min().unwrap_or(0);
+    for (_, log) in logs {
+        for batch in batches(log).filter_map(Result::ok) {
+            let header = &batch.header;
+            if header.base_offset < common {
+                let at = places.entry(header.base_offset).or_default();
+                at.insert((header.crc, header.leader_epoch));
+            }
+        }
+    }
+    places.values().filter(|batches| batches.len() > 1).count() as u64
+}
+
+/// Whether the settings of a client forbid an anomaly: the rules of [`kgauge_verify::is_permitted`] for two of three
+/// replicas in sync.
+fn is_forbidden(anomaly: Anomaly, kind: Option<ClientKind>) -> bool {
+    let is_exact = kind == Some(ClientKind::Exact);
+    let by_leader = kind == Some(ClientKind::Leader);
+    match anomaly {
+        Anomaly::Duplicate | Anomaly::NonmonotonicSend | Anomaly::InconsistentOffsets => is_exact,
+        Anomaly::LostWrite => !by_leader,
+        _ => true,
+    }
+}

@@ -1,0 +1,321 @@
+//! The check of one partition: each record that is read in the order of the log, beside the outcomes of its producer.
+
+use std::collections::BTreeMap;
+
+use kgauge_results::run::{Anomaly, UncheckedCause};
+
+use crate::gaps::Gaps;
+use crate::outcomes::{OutcomeRun, PartitionOutcomes, RecordFate};
+use crate::stamp::{Stamp, StampKey, StampReading};
+use crate::tally::{PartitionVerdict, Sighting};
+
+/// The most gaps of one producer that are kept: 4 million of 16 bytes.
+const GAPS_MAX: usize = 4 << 20;
+
+/// How far a partition was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadExtent {
+    /// The first offset that the log still has.
+    pub log_start: u64,
+    /// One after the last offset that was read.
+    pub read_end: u64,
+    /// Whether that is the end of the log.
+    pub is_complete: bool,
+}
+
+/// The check of one partition.
+#[derive(Debug)]
+pub struct PartitionCheck {
+    key: StampKey,
+    partition: u32,
+    streams: Vec<Stream>,
+    /// The position of each producer's stream.
+    by_producer: BTreeMap<u32, usize>,
+    /// The stream of the last record: a batch has records of one producer.
+    last: usize,
+    /// Offsets that some consumer passed over, ascending and apart.
+    passed_over: Vec<(u64, u64)>,
+    verdict: PartitionVerdict,
+}
+
+/// The records of one producer in the partition.
+#[derive(Debug)]
+struct Stream {
+    producer: u32,
+    runs: Vec<OutcomeRun>,
+    /// The run of the last record.
+    at: usize,
+    /// One after the highest sequence that was read.
+    next: u64,
+    gaps: Gaps,
+    has_too_many_gaps: bool,
+}
+
+impl PartitionCheck {
+    /// A check against these outcomes. `passed_over` are the offsets that a consumer did not read between two polls,
+    /// as ranges.
+    pub fn new(
+        key: StampKey,
+        outcomes: PartitionOutcomes,
+        mut passed_over: Vec<(u64, u64)>,
+    ) -> Self {
+        passed_over.sort_unstable();
+        passed_over.dedup_by(|next, kept| {
+            let overlaps = next.0 <= kept.1;
+            if overlaps {
+                kept.1 = kept.1.max(next.1);
+            }
+            overlaps
+        });
+        passed_over.reverse();
+        let streams: Vec<Stream> = outcomes.runs.into_iter().map(Stream::new).collect();
+        let by_producer = streams.iter().enumerate();
+        Self {
+            key,
+            partition: outcomes.partition,
+            by_producer: by_producer.map(|(at, one)| (one.producer, at)).collect(),
+            streams,
+            last: 0,
+            passed_over,
+            verdict: PartitionVerdict::default(),
+        }
+    }
+
+    /// The log has a readable record at this offset. `has_contents` compares the rest of its key and value with what
+    /// follows from its number.
+    #[inline]
+    pub fn note(
+        &mut self,
+        offset: u64,
+        value: Option<&[u8]>,
+        has_contents: impl FnOnce(&Stamp) -> bool,
+    ) {
+        self.verdict.read += 1;
+        self.note_passed_over(offset);
+        let stamp = match self.key.read(value.unwrap_or_default()) {
+            StampReading::Own(stamp) => stamp,
+            StampReading::Broken => return self.without_stream(Anomaly::CorruptRecord, offset),
+            StampReading::OtherRun | StampReading::Unstamped => {
+                return self.without_stream(Anomaly::ForeignRecord, offset);
+            }
+        };
+        if stamp.partition != self.partition {
+            return self.without_stream(Anomaly::ForeignRecord, offset);
+        }
+        let at = self.stream_of(stamp.producer);
+        if !has_contents(&stamp) {
+            let sighting = Sighting::of(&stamp, offset);
+            self.verdict.add(Anomaly::CorruptRecord, &sighting);
+        }
+        self.streams[at].note(&stamp, offset, &mut self.verdict);
+    }
+
+    /// Records of a batch that cannot be read.
+    pub fn note_corrupt(&mut self, offset: u64, records: u64) {
+        self.verdict.read += records;
+        let sighting = Sighting {
+            records,
+            ..Sighting::at(offset)
+        };
+        self.verdict.add(Anomaly::CorruptRecord, &sighting);
+    }
+
+    #[inline]
+    fn stream_of(&mut self, producer: u32) -> usize {
+        let last = self.streams.get(self.last);
+        if last.is_some_and(|stream| stream.producer == producer) {
+            return self.last;
+        }
+        self.last = match self.by_producer.get(&producer) {
+            Some(&at) => at,
+            None => {
+                // Its ledger is missing; duplicates and order can still be seen.
+                self.streams.push(Stream::new((producer, Vec::new())));
+                self.by_producer.insert(producer, self.streams.len() - 1);
+                self.streams.len() - 1
+            }
+        };
+        self.last
+    }
+
+    fn without_stream(&mut self, anomaly: Anomaly, offset: u64) {
+        self.verdict.add(anomaly, &Sighting::at(offset));
+    }
+
+    #[inline]
+    fn note_passed_over(&mut self, offset: u64) {
+        while let Some(&(from, end)) = self.passed_over.last() {
+            if offset < from {
+                return;
+            }
+            if offset < end {
+                return self.without_stream(Anomaly::PollSkip, offset);
+            }
+            self.passed_over.pop();
+        }
+    }
+
+    /// The partition was read as far as possible: acked records that are missing are lost, or could not be checked.
+    pub fn finish(mut self, extent: ReadExtent) -> PartitionVerdict {
+        for stream in &self.streams {
+            stream.finish(extent, &mut self.verdict);
+        }
+        self.verdict
+    }
+}
+
+impl Stream {
+    fn new((producer, runs): (u32, Vec<OutcomeRun>)) -> Self {
+        Self {
+            producer,
+            runs,
+            at: 0,
+            next: 0,
+            gaps: Gaps::default(),
+            has_too_many_gaps: false,
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) {
+        let run = self.run_of(stamp.sequence);
+        let sighting = Sighting {
+            unix_ms: run.map(|run| run.unix_ms),
+            acked_offset: run.and_then(|run| run.offset_of(stamp.sequence)),
+            ..Sighting::of(stamp, offset)
+        };
+        let is_displaced = sighting.acked_offset.is_some_and(|acked| acked != offset);
+        if !self.is_new(stamp.sequence, &sighting, verdict) {
+            verdict.add(Anomaly::Duplicate, &sighting);
+            if run.is_some_and(|run| run.fate == RecordFate::AckedRenumbered) {
+                verdict.duplicates_renumbered += 1;
+            }
+            if !is_displaced {
+                // The copy that was acked comes after another one.
+                verdict.withdraw_displaced(&sighting);
+            }
+            return;
+        }
+        let Some(run) = run else {
+            verdict.unlisted += 1;
+            return;
+        };
+        match run.fate {
+            RecordFate::Acked | RecordFate::AckedRenumbered => verdict.confirmed += 1,
+            RecordFate::Unknown => verdict.unknown_present += 1,
+            RecordFate::Refused => return verdict.add(Anomaly::AbortedRead, &sighting),
+        }
+        if is_displaced {
+            verdict.add(Anomaly::InconsistentOffsets, &sighting);
+        }
+    }
+
+    /// Whether the record was not read before; notes what was passed over.
+    #[inline]
+    fn is_new(
+        &mut self,
+        sequence: u64,
+        sighting: &Sighting,
+        verdict: &mut PartitionVerdict,
+    ) -> bool {
+        if sequence >= self.next {
+            self.has_too_many_gaps |= self.gaps.count() >= GAPS_MAX;
+            if !self.has_too_many_gaps {
+                self.gaps.push(self.next, sequence);
+            }
+            self.next = sequence + 1;
+            return true;
+        }
+        let is_new = self.gaps.remove(sequence);
+        if is_new {
+            verdict.add(Anomaly::NonmonotonicSend, sighting);
+        }
+        is_new
+    }
+
+    /// What is known about a record.
+    #[inline]
+    fn run_of(&mut self, sequence: u64) -> Option<OutcomeRun> {
+        let has = |run: &OutcomeRun| (run.first..run.end()).contains(&sequence);
+        for at in [self.at, self.at + 1] {
+            if let Some(run) = self.runs.get(at).filter(|run| has(run)) {
+                self.at = at;
+                return Some(*run);
+            }
+        }
+        let at = self.runs.partition_point(|run| run.end() <= sequence);
+        let run = self.runs.get(at).filter(|run| has(run))?;
+        self.at = at;
+        Some(*run)
+    }
+
+    fn finish(&self, extent: ReadExtent, verdict: &mut PartitionVerdict) {
+        for run in &self.runs {
+            match run.fate {
+                RecordFate::Acked | RecordFate::AckedRenumbered => verdict.acked += run.count,
+                RecordFate::Refused => verdict.refused += run.count,
+                RecordFate::Unknown => {}
+            }
+            if self.has_too_many_gaps {
+                if run.fate.is_acked() {
+                    verdict.add_unchecked(UncheckedCause::TooManyGaps, run.count);
+                }
+                continue;
+            }
+            let tail = (self.next.max(run.first), run.end());
+            let missing = self.gaps.within(run.first, run.end());
+            for (from, end) in missing.chain((tail.0 < tail.1).then_some(tail)) {
+                self.note_missing(run, (from, end), extent, verdict);
+            }
+        }
+    }
+
+    /// Records of a run were not read.
+    fn note_missing(
+        &self,
+        run: &OutcomeRun,
+        (from, end): (u64, u64),
+        extent: ReadExtent,
+        verdict: &mut PartitionVerdict,
+    ) {
+        let records = end - from;
+        match run.fate {
+            RecordFate::Refused => return,
+            RecordFate::Unknown => {
+                verdict.unknown_absent += records;
+                return;
+            }
+            RecordFate::Acked | RecordFate::AckedRenumbered => {}
+        }
+        let offset = run.offset_of(from);
+        // Jepsen's condition: a record is lost if the log was read past its place.
+        let (deleted, unread) = match offset {
+            Some(offset) => {
+                let before = extent.log_start.saturating_sub(offset).min(records);
+                let past = (offset + records).saturating_sub(extent.read_end.max(offset));
+                (before, if extent.is_complete { 0 } else { past })
+            }
+            None if extent.is_complete && extent.log_start == 0 => (0, 0),
+            None => (0, records),
+        };
+        verdict.add_unchecked(UncheckedCause::Deleted, deleted);
+        verdict.add_unchecked(UncheckedCause::Unreadable, unread);
+        let lost = records.saturating_sub(deleted + unread);
+        if lost == 0 {
+            return;
+        }
+        let first = from + deleted;
+        verdict.add(
+            Anomaly::LostWrite,
+            &Sighting {
+                producer: Some(self.producer),
+                sequence: Some(first),
+                records: lost,
+                offset: None,
+                acked_offset: run.offset_of(first),
+                unix_ms: Some(run.unix_ms),
+            },
+        );
+        verdict.note_lost_in(self.producer, run.transaction, lost);
+    }
+}

@@ -1,0 +1,31 @@
+//! Crate `verify`: whether every record is where its ack said.
+//!
+//! Goals: the identity in each record, the ledger of outcomes that producers write, and the check of a partition's
+//! log against it, in bounded memory and without I/O.
+//!
+//! Non-goals: reading from brokers, deciding on exit statuses, and sentences.
+//!
+//! Start with [`Stamp`], then [`LedgerEntry`] and [`PartitionCheck`].
+
+mod check;
+mod digest;
+mod gaps;
+mod ledger;
+mod outcomes;
+mod promise;
+mod stamp;
+mod tally;
+
+pub use check::{PartitionCheck, ReadExtent};
+pub use digest::{DIGEST_OFFSETS, ReplicaDigest};
+pub use ledger::{
+    BatchEntry, BatchFate, ENTRY_BYTES, LedgerEntry, LedgerError, LedgerReader, LedgerWriter,
+    PARTITION_MAX, TransactionFate,
+};
+pub use outcomes::{
+    OutcomeError, PartitionOutcomes, producer_number, producer_place, transaction_records,
+    unexpected_polls,
+};
+pub use promise::{Circumstances, is_permitted};
+pub use stamp::{STAMP_BYTES, Stamp, StampKey, StampReading};
+pub use tally::{AnomalyTally, PartitionVerdict, Sighting};

@@ -1,0 +1,242 @@
+//! The outcomes of one partition's records, from the ledgers of all producers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+
+use crate::ledger::{BatchFate, LedgerEntry, LedgerError, LedgerReader, TransactionFate};
+
+/// The most runs of one partition that are kept: 16 million of 40 bytes.
+const RUNS_MAX: usize = 16 << 20;
+
+/// Bits of a producer's number that are its index in the flow.
+const MEMBER_BITS: u32 = 20;
+
+/// The number of a producer in stamps and ledgers.
+pub fn producer_number(flow: usize, member: u32) -> u32 {
+    (flow as u32) << MEMBER_BITS | member & ((1 << MEMBER_BITS) - 1)
+}
+
+/// The flow and the index of a producer.
+pub fn producer_place(producer: u32) -> (usize, u32) {
+    (
+        (producer >> MEMBER_BITS) as usize,
+        producer & ((1 << MEMBER_BITS) - 1),
+    )
+}
+
+/// What is known about a record after the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordFate {
+    Acked,
+    /// Acked after it was sent again with a new producer id.
+    AckedRenumbered,
+    /// Its send failed for certain, or its transaction was aborted.
+    Refused,
+    Unknown,
+}
+
+impl RecordFate {
+    pub(crate) fn is_acked(self) -> bool {
+        matches!(self, Self::Acked | Self::AckedRenumbered)
+    }
+}
+
+/// Adjacent records of one producer with the same outcome.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutcomeRun {
+    pub(crate) first: u64,
+    pub(crate) count: u64,
+    /// The offset of the first.
+    pub(crate) offset: Option<u64>,
+    pub(crate) fate: RecordFate,
+    /// When the first got its outcome.
+    pub(crate) unix_ms: u64,
+    /// The producer's transaction, from 0.
+    pub(crate) transaction: u32,
+}
+
+impl OutcomeRun {
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.count
+    }
+
+    /// The acked offset of one of its records.
+    pub(crate) fn offset_of(&self, sequence: u64) -> Option<u64> {
+        Some(self.offset? + (sequence - self.first))
+    }
+
+    /// Whether `next` continues it in sequence and in offset.
+    fn is_continued_by(&self, next: &OutcomeRun) -> bool {
+        let offset = self.offset.map(|offset| offset + self.count);
+        self.fate == next.fate
+            && self.transaction == next.transaction
+            && self.end() == next.first
+            && offset == next.offset
+    }
+}
+
+/// The outcomes of one partition.
+#[derive(Debug, Default)]
+pub struct PartitionOutcomes {
+    pub(crate) partition: u32,
+    /// By producer, ascending by sequence.
+    pub(crate) runs: BTreeMap<u32, Vec<OutcomeRun>>,
+    /// Producers whose ledgers were not closed.
+    pub(crate) unclosed: u32,
+    kept: usize,
+}
+
+/// Why the outcomes of a partition are not known.
+#[derive(Debug, thiserror::Error)]
+pub enum OutcomeError {
+    /// A ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// They do not fit into the memory that is allowed for them.
+    #[error("partition {partition} has too many batches to check")]
+    TooMany {
+        /// The partition.
+        partition: u32,
+    },
+}
+
+impl PartitionOutcomes {
+    /// None so far.
+    pub fn new(partition: u32) -> Self {
+        Self {
+            partition,
+            ..Self::default()
+        }
+    }
+
+    /// Ledgers that end early: their producers' last acks are not known.
+    pub fn ledgers_unclosed(&self) -> u32 {
+        self.unclosed
+    }
+
+    /// Adds what a producer's ledger has about the partition.
+    ///
+    /// # Errors
+    /// The ledger cannot be read, or has too many entries.
+    pub fn add<R: Read>(
+        &mut self,
+        ledger: &mut LedgerReader<R>,
+        is_transactional: bool,
+    ) -> Result<(), OutcomeError> {
+        let mut runs: Vec<OutcomeRun> = Vec::new();
+        let (mut unix_ms, mut transaction, mut open_from) = (0, 0_u32, 0);
+        let mut is_closed = false;
+        while let Some(entry) = ledger.next_entry()? {
+            match entry {
+                LedgerEntry::Batch(batch) if batch.partition == self.partition => {
+                    let run = OutcomeRun {
+                        first: batch.sequence,
+                        count: u64::from(batch.count),
+                        offset: batch.offset,
+                        fate: fate_of(batch.fate),
+                        unix_ms,
+                        transaction,
+                    };
+                    match runs.last_mut() {
+                        Some(last) if last.is_continued_by(&run) => last.count += run.count,
+                        _ => runs.push(run),
+                    }
+                    if self.kept + runs.len() > RUNS_MAX {
+                        let partition = self.partition;
+                        return Err(OutcomeError::TooMany { partition });
+                    }
+                }
+                LedgerEntry::Batch(_) | LedgerEntry::Poll { .. } => {}
+                LedgerEntry::TransactionEnd(fate) => {
+                    end_transaction(&mut runs[open_from..], fate);
+                    transaction = transaction.saturating_add(1);
+                    open_from = runs.len();
+                }
+                LedgerEntry::Clock(now) => unix_ms = now,
+                LedgerEntry::Closed => is_closed = true,
+            }
+        }
+        if is_transactional {
+            end_transaction(&mut runs[open_from..], TransactionFate::Unknown);
+        }
+        if !runs.is_sorted_by_key(|run| run.first) {
+            runs.sort_by_key(|run| run.first);
+        }
+        self.kept += runs.len();
+        self.unclosed += u32::from(!is_closed);
+        self.runs.insert(ledger.producer(), runs);
+        Ok(())
+    }
+}
+
+/// The unexpected polls of one partition: offsets that were passed over, as ranges, and the times that a consumer went
+/// back.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn unexpected_polls<R: Read>(
+    log: &mut LedgerReader<R>,
+    of_partition: u32,
+) -> Result<(Vec<(u64, u64)>, u64), LedgerError> {
+    let (mut passed_over, mut back) = (Vec::new(), 0);
+    while let Some(entry) = log.next_entry()? {
+        match entry {
+            LedgerEntry::Poll {
+                partition,
+                expected,
+                offset,
+            } if partition == of_partition => match offset > expected {
+                true if passed_over.len() < RUNS_MAX => passed_over.push((expected, offset)),
+                true => {}
+                false => back += 1,
+            },
+            _ => {}
+        }
+    }
+    Ok((passed_over, back))
+}
+
+/// Acked records of some transactions of a producer, by the transaction's position in the ledger.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn transaction_records<R: Read>(
+    ledger: &mut LedgerReader<R>,
+    transactions: &BTreeSet<u32>,
+) -> Result<BTreeMap<u32, u64>, LedgerError> {
+    let mut records = BTreeMap::new();
+    let mut transaction = 0_u32;
+    while let Some(entry) = ledger.next_entry()? {
+        match entry {
+            LedgerEntry::Batch(batch)
+                if fate_of(batch.fate).is_acked() && transactions.contains(&transaction) =>
+            {
+                *records.entry(transaction).or_default() += u64::from(batch.count);
+            }
+            LedgerEntry::TransactionEnd(_) => transaction = transaction.saturating_add(1),
+            _ => {}
+        }
+    }
+    Ok(records)
+}
+
+fn fate_of(fate: BatchFate) -> RecordFate {
+    match fate {
+        BatchFate::Acked => RecordFate::Acked,
+        BatchFate::AckedRenumbered => RecordFate::AckedRenumbered,
+        BatchFate::Failed => RecordFate::Refused,
+        BatchFate::Unknown => RecordFate::Unknown,
+    }
+}
+
+/// The end of a transaction decides on its records, whatever their acks.
+fn end_transaction(runs: &mut [OutcomeRun], fate: TransactionFate) {
+    for run in runs {
+        match fate {
+            TransactionFate::Committed => {}
+            TransactionFate::Aborted => run.fate = RecordFate::Refused,
+            TransactionFate::Unknown if run.fate.is_acked() => run.fate = RecordFate::Unknown,
+            TransactionFate::Unknown => {}
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Which anomalies the settings in force permit.
+
+use std::collections::BTreeMap;
+
+use kgauge_faults::Fault;
+use kgauge_results::run::Anomaly;
+use kgauge_scenario::{Acks, FaultNode, FaultPlan, FlowPlan, Trial};
+
+/// A crash that is over for this long before the next one leaves the followers time to catch up.
+const RECOVERY_NS: u64 = 5_000_000_000;
+
+/// What besides the settings decides on what may happen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Circumstances {
+    /// A broker was lost during the load, or leaders may have moved unseen.
+    pub had_outage: bool,
+    /// Other applications write to the topic.
+    pub is_shared: bool,
+    /// A transaction's outcome is unknown.
+    pub has_unknown_transaction: bool,
+    /// All duplicates are of batches that were sent again with a new producer id.
+    pub only_renumbered_duplicates: bool,
+}
+
+/// Whether the settings of a flow's trial permit an anomaly. `None` as flow: no flow's records are affected.
+pub fn is_permitted(
+    anomaly: Anomaly,
+    trial: &Trial,
+    topic_settings: &BTreeMap<String, String>,
+    flow: Option<&FlowPlan>,
+    circumstances: Circumstances,
+) -> bool {
+    let writes = flow.and_then(FlowPlan::produces);
+    let idempotent = writes.is_some_and(|flow| flow.settings.idempotence);
+    let retries = writes.is_none_or(|flow| flow.settings.retries > 0);
+    let may_lose = || may_lose(trial, topic_settings, flow, circumstances);
+    match anomaly {
+        Anomaly::LostWrite | Anomaly::TornTransaction => may_lose(),
+        Anomaly::Duplicate => {
+            !idempotent && retries || circumstances.only_renumbered_duplicates || may_lose()
+        }
+        Anomaly::NonmonotonicSend => {
+            let overlaps = writes.is_none_or(|flow| flow.settings.in_flight_max > 1);
+            !idempotent && retries && overlaps
+        }
+        Anomaly::InconsistentOffsets => !idempotent && retries || may_lose(),
+        // A log that loses records also loses the place of its readers.
+        Anomaly::PollSkip | Anomaly::NonmonotonicPoll => may_lose(),
+        Anomaly::CommittedOffsetBack | Anomaly::DivergentReplicas => {
+            is_unclean(trial, topic_settings) || may_lose()
+        }
+        Anomaly::StuckLastStableOffset => circumstances.has_unknown_transaction,
+        Anomaly::ForeignRecord => circumstances.is_shared,
+        Anomaly::AbortedRead | Anomaly::ReadBeforeCommit | Anomaly::CorruptRecord => false,
+    }
+}
+
+/// Whether acked records may be lost.
+fn may_lose(
+    trial: &Trial,
+    topic_settings: &BTreeMap<String, String>,
+    flow: Option<&FlowPlan>,
+    circumstances: Circumstances,
+) -> bool {
+    let acks = flow
+        .and_then(FlowPlan::produces)
+        .map(|flow| flow.settings.acks);
+    let may_fail_over = !trial.faults.is_empty() || circumstances.had_outage;
+    if acks.is_some_and(|acks| acks != Acks::All) && may_fail_over {
+        return true;
+    }
+    (is_unclean(trial, topic_settings) && may_fail_over) || may_lose_by_power(trial, topic_settings)
+}
+
+/// Kafka's documentation promises an acked record for as long as one in-sync replica stays alive. A machine that fails
+/// loses what was not flushed: it counts as not alive.
+fn may_lose_by_power(trial: &Trial, topic_settings: &BTreeMap<String, String>) -> bool {
+    let crashes = || {
+        trial
+            .faults
+            .iter()
+            .filter(|fault| fault.kind == Fault::Crash)
+    };
+    if crashes().next().is_none() || is_flushed(trial, topic_settings) {
+        return false;
+    }
+    let replicas = u32::from(trial.topic.replication);
+    let in_sync_min = setting(trial, topic_settings, "min.insync.replicas")
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(1);
+    if in_sync_min.min(replicas) < 2 {
+        return true;
+    }
+    let one_after_the_other = |fault: &FaultPlan| {
+        let down_ns = fault.for_ns.unwrap_or(u64::MAX);
+        let apart = fault
+            .every_ns
+            .is_none_or(|every_ns| every_ns >= down_ns.saturating_add(RECOVERY_NS));
+        fault.node != FaultNode::All && apart
+    };
+    crashes().count() > 1 || !crashes().all(one_after_the_other)
+}
+
+/// Whether every record is flushed before its ack.
+fn is_flushed(trial: &Trial, topic_settings: &BTreeMap<String, String>) -> bool {
+    let of_topic = setting(trial, topic_settings, "flush.messages");
+    let of_broker = trial.cluster.config.get("log.flush.interval.messages");
+    of_topic.or(of_broker).is_some_and(|value| value == "1")
+}
+
+/// Whether a replica that is not in sync may become the leader.
+fn is_unclean(trial: &Trial, topic_settings: &BTreeMap<String, String>) -> bool {
+    setting(trial, topic_settings, "unclean.leader.election.enable")
+        .is_some_and(|value| value == "true")
+}
+
+fn setting<'a>(
+    trial: &'a Trial,
+    topic_settings: &'a BTreeMap<String, String>,
+    name: &str,
+) -> Option<&'a String> {
+    let of_topic = topic_settings.get(name).or(trial.topic.config.get(name));
+    of_topic.or(trial.cluster.config.get(name))
+}

@@ -1,0 +1,230 @@
+//! The check of a log with known anomalies.
+
+use kgauge_results::run::{Anomaly, UncheckedCause};
+use kgauge_verify::{
+    BatchEntry, BatchFate, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
+    PartitionOutcomes, PartitionVerdict, ReadExtent, STAMP_BYTES, Stamp, StampKey, TransactionFate,
+    producer_number,
+};
+
+const PARTITION: u32 = 2;
+
+fn key() -> StampKey {
+    StampKey::new(7)
+}
+
+/// A batch of ten records, the `index`-th of its producer, at ten times its index.
+fn batch(fate: BatchFate, index: u64) -> LedgerEntry {
+    LedgerEntry::Batch(BatchEntry {
+        fate,
+        partition: PARTITION,
+        sequence: index * 10,
+        count: 10,
+        offset: (fate != BatchFate::Failed && fate != BatchFate::Unknown).then_some(index * 10),
+    })
+}
+
+fn outcomes(entries: &[LedgerEntry], transactional: bool) -> PartitionOutcomes {
+    let mut bytes = Vec::new();
+    let mut writer = LedgerWriter::new(&mut bytes, producer_number(1, 0));
+    entries.iter().for_each(|entry| writer.push(*entry));
+    writer.close().unwrap();
+    let mut outcomes = PartitionOutcomes::new(PARTITION);
+    let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
+    outcomes.add(&mut reader, transactional).unwrap();
+    outcomes
+}
+
+fn value_in(partition: u32, sequence: u64) -> [u8; STAMP_BYTES] {
+    let mut value = [0; STAMP_BYTES];
+    let stamp = Stamp {
+        producer: producer_number(1, 0),
+        partition,
+        sequence,
+        number: sequence,
+    };
+    key().write(&stamp, &mut value);
+    value
+}
+
+fn value(sequence: u64) -> [u8; STAMP_BYTES] {
+    value_in(PARTITION, sequence)
+}
+
+fn extent(read_end: u64) -> ReadExtent {
+    ReadExtent {
+        log_start: 0,
+        read_end,
+        is_complete: true,
+    }
+}
+
+fn three_acked() -> Vec<LedgerEntry> {
+    (0..3).map(|at| batch(BatchFate::Acked, at)).collect()
+}
+
+/// Checks a log of (offset, sequence) against three acked batches.
+fn checked(log: impl IntoIterator<Item = (u64, u64)>) -> PartitionVerdict {
+    checked_against(&three_acked(), false, log)
+}
+
+fn checked_against(
+    entries: &[LedgerEntry],
+    transactional: bool,
+    log: impl IntoIterator<Item = (u64, u64)>,
+) -> PartitionVerdict {
+    let mut check = PartitionCheck::new(key(), outcomes(entries, transactional), Vec::new());
+    let mut end = 0;
+    for (offset, sequence) in log {
+        check.note(offset, Some(&value(sequence)), |_| true);
+        end = offset + 1;
+    }
+    check.finish(extent(end))
+}
+
+fn classes(verdict: &PartitionVerdict) -> Vec<(Anomaly, u64)> {
+    let anomalies = verdict.anomalies.iter();
+    anomalies
+        .map(|((one, _), tally)| (*one, tally.count))
+        .collect()
+}
+
+#[test]
+fn a_log_as_acked_has_no_anomaly() {
+    let verdict = checked((0..30).map(|at| (at, at)));
+    assert_eq!((verdict.acked, verdict.confirmed), (30, 30));
+    assert_eq!(classes(&verdict), []);
+}
+
+#[test]
+fn a_missing_record_is_lost_and_named() {
+    let verdict = checked((0..30).filter(|at| *at != 12).map(|at| (at, at)));
+    assert_eq!(classes(&verdict), [(Anomaly::LostWrite, 1)]);
+    let tally = &verdict.anomalies[&(Anomaly::LostWrite, Some(1))];
+    assert_eq!(tally.examples[0].acked_offset, Some(12));
+    assert_eq!(tally.examples[0].sequence, Some(12));
+}
+
+#[test]
+fn a_missing_tail_is_lost() {
+    let verdict = checked((0..25).map(|at| (at, at)));
+    assert_eq!(classes(&verdict), [(Anomaly::LostWrite, 5)]);
+    let tally = &verdict.anomalies[&(Anomaly::LostWrite, Some(1))];
+    assert_eq!(tally.examples.len(), 1, "adjacent records are one example");
+}
+
+#[test]
+fn a_record_at_two_offsets_is_a_duplicate() {
+    let again = (0..30).map(|at| (at, at)).chain([(30, 7)]);
+    assert_eq!(classes(&checked(again)), [(Anomaly::Duplicate, 1)]);
+}
+
+#[test]
+fn a_copy_before_the_acked_one_is_only_a_duplicate() {
+    let entry = LedgerEntry::Batch(BatchEntry {
+        fate: BatchFate::Acked,
+        partition: PARTITION,
+        sequence: 0,
+        count: 10,
+        offset: Some(10),
+    });
+    let log = (0..20).map(|at| (at, at % 10));
+    let verdict = checked_against(&[entry], false, log);
+    assert_eq!(classes(&verdict), [(Anomaly::Duplicate, 10)]);
+}
+
+#[test]
+fn swapped_records_are_out_of_order_and_displaced() {
+    let swapped = (0..30).map(|at| match at {
+        4 => (4, 5),
+        5 => (5, 4),
+        at => (at, at),
+    });
+    let expected = [
+        (Anomaly::InconsistentOffsets, 2),
+        (Anomaly::NonmonotonicSend, 1),
+    ];
+    assert_eq!(classes(&checked(swapped)), expected);
+}
+
+#[test]
+fn a_failed_record_that_is_readable_is_an_aborted_read() {
+    let entries = [batch(BatchFate::Failed, 0), batch(BatchFate::Acked, 1)];
+    let verdict = checked_against(&entries, false, (0..20).map(|at| (at, at)));
+    assert_eq!(classes(&verdict), [(Anomaly::AbortedRead, 10)]);
+    let none = checked_against(&entries, false, (10..20).map(|at| (at, at)));
+    assert_eq!(classes(&none), []);
+}
+
+#[test]
+fn records_of_unknown_outcome_may_be_there_or_not() {
+    let entries = [batch(BatchFate::Unknown, 0), batch(BatchFate::Acked, 1)];
+    let some = (3..5).chain(10..20).map(|at| (at, at));
+    let verdict = checked_against(&entries, false, some);
+    assert_eq!(classes(&verdict), []);
+    assert_eq!((verdict.unknown_present, verdict.unknown_absent), (2, 8));
+}
+
+#[test]
+fn the_end_of_a_transaction_decides_on_its_records() {
+    let of = |fate| {
+        let entries = [
+            batch(BatchFate::Acked, 0),
+            LedgerEntry::TransactionEnd(TransactionFate::Committed),
+            batch(BatchFate::Acked, 1),
+            LedgerEntry::TransactionEnd(fate),
+            batch(BatchFate::Acked, 2),
+        ];
+        checked_against(&entries, true, (0..15).map(|at| (at, at)))
+    };
+    let torn = of(TransactionFate::Committed);
+    assert_eq!(classes(&torn), [(Anomaly::LostWrite, 5)]);
+    let lost: Vec<_> = torn.lost_by_transaction.into_iter().collect();
+    assert_eq!(lost, [((producer_number(1, 0), 1), 5)]);
+    let aborted = of(TransactionFate::Aborted);
+    assert_eq!(classes(&aborted), [(Anomaly::AbortedRead, 5)]);
+    let unknown = of(TransactionFate::Unknown);
+    assert_eq!(classes(&unknown), []);
+    assert_eq!(unknown.unknown_absent, 15, "with those of the open one");
+}
+
+#[test]
+fn foreign_and_corrupt_records_are_distinguished() {
+    let mut check = PartitionCheck::new(key(), outcomes(&[], false), Vec::new());
+    check.note(0, Some(b"another application's"), |_| true);
+    check.note(1, None, |_| true);
+    check.note(2, Some(&value_in(PARTITION + 1, 0)), |_| true);
+    let mut broken = value(0);
+    broken[20] ^= 1;
+    check.note(3, Some(&broken), |_| true);
+    check.note(4, Some(&value(0)), |_| false);
+    let verdict = check.finish(extent(5));
+    assert_eq!(verdict.count_of(Anomaly::ForeignRecord), 3);
+    assert_eq!(verdict.count_of(Anomaly::CorruptRecord), 2);
+    assert_eq!(verdict.unlisted, 1);
+}
+
+#[test]
+fn what_was_deleted_or_not_read_is_not_lost() {
+    let mut check = PartitionCheck::new(key(), outcomes(&three_acked(), false), Vec::new());
+    (10..20).for_each(|at| check.note(at, Some(&value(at)), |_| true));
+    let verdict = check.finish(ReadExtent {
+        log_start: 10,
+        read_end: 20,
+        is_complete: false,
+    });
+    assert_eq!(classes(&verdict), []);
+    assert_eq!(verdict.unchecked[&UncheckedCause::Deleted], 10);
+    assert_eq!(verdict.unchecked[&UncheckedCause::Unreadable], 10);
+}
+
+#[test]
+fn readable_records_that_a_consumer_passed_over_are_counted_once() {
+    let passed_over = vec![(8, 12), (10, 15), (40, 50), (1, 1)];
+    let mut check = PartitionCheck::new(key(), outcomes(&three_acked(), false), passed_over);
+    for at in (0..30).filter(|at| *at != 9) {
+        check.note(at, Some(&value(at)), |_| true);
+    }
+    let verdict = check.finish(extent(30));
+    assert_eq!(verdict.count_of(Anomaly::PollSkip), 6);
+}
