@@ -215,6 +215,7 @@ fn a_run_that_tolerates_the_loss_goes_on_and_marks_its_figures() {
     assert!(matches!(output.status.code(), Some(0 | 1)));
     let table = text(&output.stdout);
     assert!(table.contains("lost agent 1"), "{table}");
+    assert!(table.contains("† an agent was lost"), "{table}");
     let summary = json(&site.path("out/summary.json"));
     assert_eq!(summary["trials"][0]["repeats_measured"], 1);
     let warnings = summary["trials"][0]["warnings"].as_array().unwrap();

@@ -54,6 +54,16 @@ pub(super) fn agents(measured: &MeasuredRepeats<'_>) -> Option<AgentsSummary> {
     })
 }
 
+/// Whether a repeat that figures are made from lost an agent.
+pub(super) fn has_lost(measured: &MeasuredRepeats<'_>) -> bool {
+    let records = measured
+        .repeats
+        .iter()
+        .filter_map(|repeat| repeat.record.as_ref());
+    let mut agents = records.flat_map(|record| &record.agents);
+    agents.any(|agent| agent.lost.is_some())
+}
+
 /// One agent over its repeats.
 fn one(index: u32, all: &[(u32, u64, AgentRecord)]) -> Option<AgentSummary> {
     let own = || all.iter().filter(|(_, _, agent)| agent.index == index);
