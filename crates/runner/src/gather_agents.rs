@@ -86,7 +86,13 @@ fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Result<(), Ru
         }
         // Whoever joins may be on this machine.
         AgentsSpec::Joining { .. } => true,
-        AgentsSpec::Ssh { .. } | AgentsSpec::Kubernetes { .. } => false,
+        AgentsSpec::Ssh { hosts } => hosts.iter().all(|host| {
+            let name = host
+                .rsplit_once('@')
+                .map_or(host.as_str(), |(_, name)| name);
+            is_loopback(name)
+        }),
+        AgentsSpec::Kubernetes { .. } => false,
     };
     let servers = &client.bootstrap_servers;
     if are_here || !servers.iter().all(|server| is_loopback(&server.host)) {

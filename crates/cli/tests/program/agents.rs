@@ -289,7 +289,14 @@ fn hosts_get_the_program_once_and_run_it() {
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", site.path("bin").display());
     for (out, calls) in [("one", 6), ("two", 4)] {
-        let arguments = ["run", "spread.yaml", "--agents", "ssh:a,me@b", "--out", out];
+        let arguments = [
+            "run",
+            "spread.yaml",
+            "--agents",
+            "ssh:localhost,me@127.0.0.1",
+            "--out",
+            out,
+        ];
         let mut command = site.command(&arguments);
         command.env("PATH", &path).env("HOME", site.dir.path());
         check_status(&command.output().unwrap(), 0);
