@@ -62,6 +62,22 @@ pub(super) fn agents(measured: &MeasuredRepeats<'_>) -> Option<AgentsSummary> {
     })
 }
 
+/// Whether a repeat that figures are made from lost an agent.
+pub(super) fn has_lost(measured: &MeasuredRepeats<'_>) -> bool {
+    measured_agents(measured).any(|agent| agent.lost.is_some())
+}
+
+/// Whether the machine of the lead generated the load.
+pub(super) fn are_local(measured: &MeasuredRepeats<'_>) -> bool {
+    measured_agents(measured).all(|agent| agent.is_local)
+}
+
+fn measured_agents<'a>(measured: &'a MeasuredRepeats<'_>) -> impl Iterator<Item = &'a AgentRecord> {
+    let repeats = measured.repeats.iter();
+    let records = repeats.filter_map(|repeat| repeat.record.as_ref());
+    records.flat_map(|record| &record.agents)
+}
+
 /// One agent over its repeats.
 fn one(index: u32, all: &[(u32, u64, AgentRecord)]) -> Option<AgentSummary> {
     let own = || all.iter().filter(|(_, _, agent)| agent.index == index);
