@@ -25,7 +25,6 @@ pub(crate) mod series;
 pub(crate) mod setting_names;
 pub(crate) mod trial;
 pub mod tune;
-mod tune_parts;
 pub mod warning;
 pub(crate) mod warning_kind;
 pub(crate) mod warning_line;
