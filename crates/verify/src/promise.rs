@@ -85,7 +85,7 @@ fn may_lose_by_power(trial: &Trial, topic_settings: &BTreeMap<String, String>) -
         return false;
     }
     let replicas = u32::from(trial.topic.replication);
-    let in_sync_min = setting(trial, topic_settings, "min.insync.replicas")
+    let in_sync_min: u32 = setting(trial, topic_settings, "min.insync.replicas")
         .and_then(|value| value.parse().ok())
         .unwrap_or(1);
     if in_sync_min.min(replicas) < 2 {
