@@ -11,8 +11,9 @@ use kgauge_runner::{
 use super::pod_target::{PodTarget, PodTargetError, pod_target};
 use super::prepare::{manifest_of, pod_options};
 use crate::args::RunArgs;
+use crate::ask::may_begin;
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::run::{may_begin, report};
+use crate::run::report;
 use crate::{interrupt, print};
 
 /// Runs the question in pods, puts its run folder on this machine, and reports.
