@@ -14,6 +14,7 @@ mod golden_files;
 mod interop;
 mod kafka;
 mod kgauge;
+mod kubernetes;
 mod many_partitions;
 mod matrix;
 mod outside_suites;
@@ -84,6 +85,9 @@ enum Command {
     /// Reports, comparisons and the live page in Debian's Chromium: values under pointer and keys, zoom, phones, dark
     /// mode, paper, no script, no request
     Browser(browser::BrowserOptions),
+    /// Kubernetes objects against Kubernetes' API definitions, and the Helm chart against the manifest. Needs Go
+    #[command(name = "k8s")]
+    Kubernetes(kubernetes::KubernetesOptions),
     /// What a record costs kgauge's engine and Kafka's own tool, in alternating runs against a real Kafka
     Bench(bench::BenchOptions),
     /// The other processes of `bench speed`
@@ -122,6 +126,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Crashes(options) => return crashes::run(&options),
         Command::ManyPartitions(options) => return many_partitions::run(&options),
         Command::Matrix(options) => return matrix::run(&options),
+        Command::Kubernetes(options) => return kubernetes::run(&options),
         Command::Interop(options) => return interop::run(&options),
         Command::OutsideSuites(options) => return outside_suites::run(&options),
         Command::Published(options) => return published::run(&options),

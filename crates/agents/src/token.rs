@@ -81,6 +81,11 @@ impl AgentToken {
         }
     }
 
+    /// For the Secret of a run in pods.
+    pub fn into_secret(self) -> Secret {
+        self.0
+    }
+
     /// For a proof, or for a process that kgauge starts.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose()

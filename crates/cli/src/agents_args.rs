@@ -13,7 +13,8 @@ use crate::exit::{ExitStatus, OrStop, stop};
 pub(crate) struct AgentsArgs {
     /// Generate the load with several processes: `local:N` on this machine, `ssh:HOST,HOST`,
     /// `HOST:PORT,HOST:PORT` of running `kgauge agent --listen`, or `join:N[,listen=ADDR]` to wait for
-    /// N of `kgauge agent --join` [default: this process]
+    /// N of `kgauge agent --join`, or pods of Kubernetes with `k8s:replicas=N,namespace=NAME` (see
+    /// `kgauge help kubernetes`) [default: this process]
     #[arg(long, value_name = "AGENTS")]
     pub(crate) agents: Option<String>,
 
@@ -37,6 +38,17 @@ pub(crate) enum LostAgents {
 }
 
 impl AgentsArgs {
+    /// The text of `k8s:...`, if the agents are pods.
+    pub(crate) fn pods(&self) -> Option<&str> {
+        self.agents.as_deref().filter(|text| text.trim().starts_with("k8s:"))
+    }
+
+    /// What a lead in a pod has to know of these flags.
+    pub(crate) fn lost_argument(&self) -> Option<String> {
+        let tolerates = self.agents_lost == LostAgents::Tolerate;
+        tolerates.then(|| "--agents-lost=tolerate".to_owned())
+    }
+
     /// The agents of a run; `None` if this process generates the load.
     pub(crate) fn request(&self) -> anyhow::Result<Option<AgentsRequest>> {
         let Some(text) = &self.agents else {
@@ -44,6 +56,9 @@ impl AgentsArgs {
         };
         let spec: AgentsSpec = text.parse::<AgentsSpec>().or_bad_input()?;
         let refused = |words: &str| Err(stop(ExitStatus::BadInput, words));
+        if matches!(spec, AgentsSpec::Kubernetes { .. }) {
+            return refused("--agents k8s: works with kgauge run and kgauge capacity");
+        }
         let needs_token = matches!(
             spec,
             AgentsSpec::Listening { .. } | AgentsSpec::Joining { .. }

@@ -15,6 +15,7 @@ use crate::checkup_args::CheckupArgs;
 use crate::compare_with::With;
 use crate::conduct_args::ConductArgs;
 use crate::help;
+use crate::pods::AgentsCommand;
 use crate::size_args::SizeArgs;
 use crate::style::DetailArgs;
 use crate::tune::TuneArgs;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Generate load for a run on another machine
     Agent(AgentArgs),
+    /// Print the Kubernetes objects of a run whose agents are pods
+    Agents(AgentsCommand),
     /// Find the highest rate that keeps its goals
     Capacity(Box<CapacityArgs>),
     /// Compare two settings, scenarios or targets in pairs until the answer is clear

@@ -5,14 +5,14 @@ use kgauge_scenario::{BuiltIn, SearchOptions};
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::capacity_args::CapacityArgs;
 use crate::exit::{ExitStatus, OrStop, stop};
-use crate::run;
+use crate::{pods, run};
 
 /// Searches, keeps everything in a run folder, and reports.
 pub(crate) fn capacity(arguments: &CapacityArgs) -> anyhow::Result<ExitStatus> {
     let arguments = run_arguments(arguments)?;
     let question = run::question(&arguments)?;
     match question.trials.iter().any(|trial| trial.search.is_some()) {
-        true => run::run_question(&arguments, &question),
+        true => pods::run_question(&arguments, &question),
         false => Err(without_goal()),
     }
 }

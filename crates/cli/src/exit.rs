@@ -28,6 +28,19 @@ pub(crate) enum ExitStatus {
 }
 
 impl ExitStatus {
+    /// The status that another kgauge ended with.
+    pub(crate) fn of_code(code: i32) -> Self {
+        let all = [
+            Self::Good,
+            Self::Failed,
+            Self::BadInput,
+            Self::TargetFailed,
+            Self::Interrupted,
+        ];
+        let known = all.into_iter().find(|status| *status as i32 == code);
+        known.unwrap_or(Self::Defect)
+    }
+
     /// What several runs end with together: a defect and an interrupt first, then what is least the load's own.
     pub(crate) fn gravest(statuses: &[Self]) -> Self {
         let order = [

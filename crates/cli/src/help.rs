@@ -40,6 +40,16 @@ Lead and agents prove to each other over TLS 1.3 that they know the token. An ag
 within a second. The exit status of --join is 0 when the run is over, 1 when the lead was lost, and 2 when the lead \
 refused the agent or was not there.";
 
+pub(crate) const AGENTS_MANIFEST: &str = "\
+Examples:
+  kgauge agents manifest k8s:replicas=5,namespace=perf throughput --target kafka.perf.svc:9092 \\
+      | kubectl apply -f -
+  kgauge agents manifest k8s:replicas=25,namespace=perf,image=registry.example/kgauge:1,cpu=4 \\
+      my-scenario.yaml --target strimzi:kafka/my-cluster,user=kgauge > nightly.yaml
+
+The objects are a Secret, a ConfigMap with the plan, a Service, and one Job each for the lead and the agents; with \
+user= also the KafkaUser. Guide: kgauge help kubernetes";
+
 pub(crate) const INIT: &str = "\
 Examples:
   kgauge init my-scenario.yaml

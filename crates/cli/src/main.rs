@@ -25,6 +25,7 @@ mod interrupt;
 mod new_file;
 mod open_files;
 mod panics;
+mod pods;
 mod print;
 mod progress;
 mod report;
@@ -74,8 +75,9 @@ fn program() -> ExitStatus {
 fn command(command: &Command) -> anyhow::Result<ExitStatus> {
     open_files::raise_limit();
     match command {
-        Command::Run(run) => run::run(run),
+        Command::Run(run) => pods::run_question(run, &run::question(run)?),
         Command::Agent(arguments) => agent::agent(arguments),
+        Command::Agents(command) => pods::agents(command),
         Command::Init(arguments) => init::init(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Runs(arguments) => runs::runs(arguments),

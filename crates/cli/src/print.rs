@@ -47,6 +47,11 @@ pub(crate) fn result(text: &str) {
     }
 }
 
+/// Stdout for a stream of bytes that another kgauge reads.
+pub(crate) fn stdout_stream() -> impl Write {
+    io::stdout().lock()
+}
+
 /// Writes a line to stdout.
 pub(crate) fn line(text: &str) {
     result(&format!("{text}\n"));

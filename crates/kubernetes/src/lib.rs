@@ -13,8 +13,8 @@
 //! # Where to start
 //!
 //! [`Kubectl`] runs commands and classifies their errors. [`StrimziSpec`] is what the user writes,
-//! [`StrimziCluster`] what `kubectl` finds for it. [`AgentsManifest`] is a run as objects, [`DeployedRun`] one that exists,
-//! and [`follow`] brings its results here.
+//! [`StrimziCluster`] what `kubectl` finds for it. [`AgentsManifest`] is a run as objects, [`DeployedRun`] one that
+//! exists, and [`follow`] brings its results here.
 
 mod agents;
 mod child_output;

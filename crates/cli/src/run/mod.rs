@@ -26,12 +26,7 @@ use crate::style::DetailArgs;
 pub(crate) use multi_target::parent_dir;
 pub(crate) use resolve::{changes_of, question, question_of, read_target, settings_of, targets};
 
-/// Runs what the arguments name on every target, keeps everything in run folders, and reports.
-pub(crate) fn run(arguments: &RunArgs) -> anyhow::Result<ExitStatus> {
-    run_question(arguments, &question(arguments)?)
-}
-
-/// Runs a question that has been read from the arguments.
+/// Runs a question that has been read from the arguments on every target, keeps everything in run folders, and reports.
 pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::Result<ExitStatus> {
     with_job(arguments, question, |job, targets| match targets {
         [target] => job.run_single(target),

@@ -241,9 +241,7 @@ fn an_agent_whose_lead_was_killed_stops_within_a_second() {
     lead.kill().unwrap();
     lead.wait().unwrap();
     let begin = Instant::now();
-    wait_until("no load thread is left", || {
-        !agents.iter().any(|agent| threads(agent))
-    });
+    wait_until("no load thread is left", || !agents.iter().any(&threads));
     // A second, and what a busy machine adds.
     assert!(begin.elapsed() < Duration::from_secs(5));
 }

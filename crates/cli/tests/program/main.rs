@@ -21,6 +21,7 @@ mod leftovers;
 mod live;
 mod metrics;
 mod mirror;
+mod pods;
 mod printing;
 mod runs;
 mod secured;

@@ -1,6 +1,6 @@
 //! A user of a Strimzi cluster that may do what a run needs, and no more.
 
-use super::manifest::KafkaUserRequest;
+use super::pod_run::KafkaUserRequest;
 use crate::objects::{
     Acl, AclResource, Authorization, KafkaUser, KafkaUserSpec, LabelMap, Meta, Quotas, TypeOnly,
 };

@@ -4,8 +4,10 @@ mod client_properties;
 mod kafka_user;
 mod manifest;
 mod options;
+mod pod_run;
 mod pods;
 
 pub use client_properties::{PodPropertiesError, pod_properties};
-pub use manifest::{AgentsManifest, KafkaUserRequest, ManifestError};
+pub use manifest::ManifestError;
 pub use options::{PodOptions, PodOptionsError};
+pub use pod_run::{AgentsManifest, KafkaUserRequest};

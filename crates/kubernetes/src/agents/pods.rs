@@ -1,8 +1,8 @@
 //! The two Jobs of a run: its lead and its agents.
 
-use super::manifest::{AgentsManifest, PORT, SECRET_KEY_CLIENT, SECRET_KEY_TOKEN};
+use super::pod_run::{AgentsManifest, PORT, SECRET_KEY_CLIENT, SECRET_KEY_TOKEN};
 use crate::objects::{
-    ConfigMapSource, Container, ContainerPort, ContainerSecurity, EmptyDir, Job, JobSpec,
+    ConfigMapSource, Container, ContainerPort, ContainerSecurity, EmptyDir, JobManifest, JobSpec,
     KeyToPath, LabelMap, LabelSelector, LocalReference, PodSecurity, PodSpec, PodTemplate,
     PodVolume, Resources, SecretSource, SpreadConstraint, TemplateMeta, VolumeMount, VolumeSource,
 };
@@ -18,7 +18,7 @@ const TTL_SECONDS: u64 = 900;
 const SECRET_MODE: u32 = 288;
 
 /// The pod that plans, merges and keeps the results.
-pub(super) fn lead(manifest: &AgentsManifest) -> Job {
+pub(super) fn lead(manifest: &AgentsManifest) -> JobManifest {
     let file = |name: &str| format!("{SECRET_DIR}/{name}");
     let agents = format!("join:{},listen=0.0.0.0:{PORT}", manifest.options.replicas);
     let own = [
@@ -68,7 +68,7 @@ pub(super) fn lead(manifest: &AgentsManifest) -> Job {
 }
 
 /// The pods that generate the load.
-pub(super) fn agents(manifest: &AgentsManifest) -> Job {
+pub(super) fn agents(manifest: &AgentsManifest) -> JobManifest {
     let args = [
         "agent",
         "--join",
@@ -107,10 +107,10 @@ fn job(
     count: u32,
     container: Container,
     volumes: Vec<PodVolume>,
-) -> Job {
+) -> JobManifest {
     let options = &manifest.options;
     let references = options.pull_secret.iter();
-    Job {
+    JobManifest {
         api_version: "batch/v1",
         kind: "Job",
         metadata: manifest.meta(component),

@@ -99,7 +99,7 @@ fn await_pods(
             show(&format!("kgauge: {state}"));
             shown = (state, Instant::now());
         }
-        if pods.are_running(count) {
+        if pods.are_started(count) {
             return Ok(pods);
         }
         if pods.items.len() < count

@@ -104,6 +104,15 @@ impl RunPod {
         self.status.phase == "Running" && self.metadata.deletion_timestamp.is_none()
     }
 
+    /// An agent may be done before anybody sees it run.
+    fn is_started(&self) -> bool {
+        self.is_running() || self.is_done()
+    }
+
+    fn is_done(&self) -> bool {
+        !self.is_lead() && self.status.phase == "Succeeded"
+    }
+
     fn is_pending(&self) -> bool {
         self.status.phase == "Pending"
     }
@@ -175,7 +184,8 @@ impl RunPods {
     /// The first reason why the run cannot begin.
     pub(super) fn obstacle(&self) -> Option<DeployError> {
         let cannot_start = self.items.iter().find_map(RunPod::obstacle);
-        cannot_start.or_else(|| self.items.iter().find_map(RunPod::end))
+        let mut others = self.items.iter().filter(|pod| !pod.is_done());
+        cannot_start.or_else(|| others.find_map(RunPod::end))
     }
 
     /// Pods without a node, and why.
@@ -190,8 +200,8 @@ impl RunPods {
             .map(|message| (waiting.len(), one_line(message)))
     }
 
-    pub(super) fn are_running(&self, count: usize) -> bool {
-        self.items.iter().filter(|pod| pod.is_running()).count() >= count
+    pub(super) fn are_started(&self, count: usize) -> bool {
+        self.items.iter().filter(|pod| pod.is_started()).count() >= count
     }
 
     /// `lead running; agents: 3 running, 2 pending (0/3 nodes are available)`.
@@ -250,7 +260,7 @@ mod tests {
             pods.describe(1),
             "lead running, 0 of 1 agents running; 1 pods wait for a node: 0/3 nodes are available: 3 Insufficient cpu."
         );
-        assert!(!pods.are_running(2));
+        assert!(!pods.are_started(2));
     }
 
     #[test]

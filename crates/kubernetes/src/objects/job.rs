@@ -8,7 +8,7 @@ use super::pod::PodSpec;
 /// `batch/v1 Job`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Job {
+pub(crate) struct JobManifest {
     pub(crate) api_version: &'static str,
     pub(crate) kind: &'static str,
     pub(crate) metadata: Meta,

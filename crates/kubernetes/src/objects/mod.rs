@@ -10,7 +10,7 @@ mod security;
 mod volume;
 
 pub(crate) use config::{ConfigMapManifest, SecretManifest, Service, ServicePort, ServiceSpec};
-pub(crate) use job::{Job, JobSpec, PodTemplate, TemplateMeta};
+pub(crate) use job::{JobManifest, JobSpec, PodTemplate, TemplateMeta};
 pub(crate) use kafka_user::{
     Acl, AclResource, Authorization, KafkaUser, KafkaUserSpec, Quotas, TypeOnly,
 };

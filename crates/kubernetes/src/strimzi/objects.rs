@@ -1,7 +1,7 @@
 //! The fields that kgauge reads of Strimzi's and Kubernetes' objects.
 //!
-//! `Kafka` is `kafka.strimzi.io/v1` as in Strimzi's `install/cluster-operator/040-Crd-kafka.yaml`; `v1beta2` has the same
-//! fields.
+//! `Kafka` is `kafka.strimzi.io/v1` as in Strimzi's `install/cluster-operator/040-Crd-kafka.yaml`; `v1beta2` has the
+//! same fields.
 
 use std::collections::BTreeMap;
 

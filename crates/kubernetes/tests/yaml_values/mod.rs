@@ -1,5 +1,5 @@
-//! Reads YAML documents as JSON values, as Kubernetes and compose do: plain scalars have types, aliases and merge keys are
-//! resolved.
+//! Reads YAML documents as JSON values, as Kubernetes and compose do: plain scalars have types, aliases and merge keys
+//! are resolved.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Kubernetes for one run: pods are processes of this machine. $KGAUGE is the program, $FAKE_PORT the port of the lead.
+home=$(dirname "$0")
+state=$home/state
+while [ "${1#--request-timeout}" != "$1" ]; do shift; done
+echo "$*" >> "$home/calls"
+command=$1
+shift
+if [ -f "$home/$command.error" ]; then
+    cat "$home/$command.error" >&2
+    exit 1
+fi
+
+# The text of a block scalar.
+block() {
+    awk -v key="$1:" '$1 == key { on = 1; next } on && /^    / { print substr($0, 5); next } on { exit }' "$state/objects"
+}
+
+# The arguments of a component's container, for this machine.
+arguments() {
+    awk -v name="name: .*-$1\$" '
+        /^---/ { doc = ""; in_job = 0; next }
+        /^kind: Job/ { in_job = 1 }
+        in_job && doc == "" && /^  name:/ { doc = $0 }
+        in_job && doc ~ name && $1 == "args:" { on = 1; next }
+        on && $1 == "-" { sub(/^ *- */, ""); gsub(/^["\047]|["\047]$/, ""); print; next }
+        on { exit }
+    ' "$state/objects" | sed -e "s|/etc/kgauge|$state/etc|" -e "s|/results|$state/results|" \
+        -e "s|listen=0.0.0.0:7700|listen=127.0.0.1:$FAKE_PORT|" -e "s|^kgauge-.*-lead:7700|127.0.0.1:$FAKE_PORT|"
+}
+
+# Starts a pod: its name and its component.
+start() {
+    set -- "$1" "$2" $(arguments "$2")
+    pod=$1
+    shift 2
+    (
+        "$KGAUGE" "$@" > "$state/$pod.log" 2>&1 &
+        echo $! > "$state/$pod.pid"
+        wait $!
+        echo $? > "$state/$pod.status"
+    ) > /dev/null 2>&1 < /dev/null &
+}
+
+case $command in
+create)
+    mkdir -p "$state/etc/secret" "$state/etc/plan" "$state/results"
+    cat > "$state/objects"
+    awk '$1 == "token:" { gsub(/["\047]/, "", $2); print $2; exit }' "$state/objects" > "$state/etc/secret/token"
+    block client.properties > "$state/etc/secret/client.properties"
+    block plan.json > "$state/etc/plan/plan.json"
+    start lead lead
+    for index in $(seq 0 $((FAKE_AGENTS - 1))); do start "agent-$index" agent; done
+    ;;
+get)
+    if [ -f "$home/get-$1.json" ]; then exec cat "$home/get-$1.json"; fi
+    comma=
+    echo '{"items": ['
+    for pid in "$state"/*.pid; do
+        pod=$(basename "$pid" .pid)
+        status='{"phase": "Running"}'
+        if [ -f "$state/$pod.status" ]; then
+            code=$(cat "$state/$pod.status")
+            phase=Failed
+            if [ "$code" = 0 ]; then phase=Succeeded; fi
+            status='{"phase": "'$phase'", "containerStatuses": [{"state": {"terminated": {"exitCode": '$code', "reason": "Error"}}}]}'
+        fi
+        echo "$comma"'{"metadata": {"name": "'"$pod"'", "labels": {"app.kubernetes.io/component": "'"${pod%%-*}"'"}}, "status": '"$status"'}'
+        comma=,
+    done
+    echo ']}'
+    ;;
+logs)
+    exec tail -n +1 -f --pid="$(cat "$state/lead.pid")" "$state/lead.log"
+    ;;
+exec)
+    while [ "$1" != -- ]; do shift; done
+    shift 2
+    exec "$KGAUGE" "$@" --results "$state/results"
+    ;;
+delete)
+    for pid in "$state"/*.pid; do
+        if [ -f "$pid" ]; then kill "$(cat "$pid")" 2> /dev/null; fi
+    done
+    ;;
+esac
+exit 0

@@ -1,0 +1,265 @@
+//! `--agents k8s:` from start to end: a program that answers as `kubectl` does starts pods as processes.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::site::{ServingCluster, Site, json, text, wait_for, wait_until};
+
+const FAKE: &str = include_str!("kubectl.sh");
+
+struct FakeKubernetes {
+    site: Site,
+    cluster: ServingCluster,
+}
+
+impl FakeKubernetes {
+    fn new() -> Self {
+        let site = Site::new();
+        fs::create_dir(site.path("bin")).unwrap();
+        site.write("bin/kubectl", FAKE);
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(site.path("bin/kubectl"), mode).unwrap();
+        let cluster = ServingCluster::start(&site, &["embedded:1"]);
+        Self { site, cluster }
+    }
+
+    /// A run with two agents. Pods of this machine reach its loopback, which real ones do not: the name is another.
+    fn command(&self, scenario: &str, more: &[&str]) -> Command {
+        let agents = "k8s:replicas=2,namespace=perf,image=kgauge:test";
+        let servers = self
+            .cluster
+            .servers
+            .replace("127.0.0.1", "[::ffff:127.0.0.1]");
+        let call = [
+            "run", scenario, "--out", "out", "--yes", "--agents", agents, "--target", &servers,
+        ];
+        let mut command = self.site.command(&[&call[..], more].concat());
+        let path = std::env::var("PATH").unwrap_or_default();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        command
+            .env(
+                "PATH",
+                format!("{}:{path}", self.site.path("bin").display()),
+            )
+            .env("KGAUGE", env!("CARGO_BIN_EXE_kgauge"))
+            .env("FAKE_AGENTS", "2")
+            .env("FAKE_PORT", port.local_addr().unwrap().port().to_string());
+        command
+    }
+
+    fn run(&self) -> Output {
+        self.command("counted.yaml", &[]).output().unwrap()
+    }
+
+    #[track_caller]
+    fn check_refused(&self, words: &[&str]) {
+        let output = self.run();
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        for words in words {
+            assert!(stderr.contains(words), "{words}: {stderr}");
+        }
+        self.check_removed();
+        assert!(!self.site.path("out").exists());
+    }
+
+    fn check_removed(&self) {
+        let calls = fs::read_to_string(self.site.path("bin/calls")).unwrap();
+        let last = calls.lines().last().unwrap();
+        assert!(
+            last.starts_with("delete -n perf --ignore-not-found"),
+            "{calls}"
+        );
+        for kind in ["job/", "service/", "configmap/", "secret/"] {
+            assert!(last.contains(kind), "{last}");
+        }
+        assert!(!self.site.path("out.fetching").exists());
+    }
+
+    /// Waits until the pods' processes have ended.
+    fn await_end(&self) {
+        for pod in ["lead", "agent-0", "agent-1"] {
+            wait_for(&self.site.path(&format!("bin/state/{pod}.status")));
+        }
+    }
+}
+
+#[test]
+fn a_run_in_pods_brings_its_report_here_and_leaves_nothing() {
+    let fake = FakeKubernetes::new();
+    let output = fake.run();
+    let (stderr, table) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(
+        stderr.contains("lead running, 2 of 2 agents running"),
+        "{stderr}"
+    );
+    assert!(table.contains("report.html"), "{table}");
+    let trial = json(&fake.site.path("out/summary.json"))["trials"][0].clone();
+    assert_eq!(trial["counted"][0]["acked"], 800);
+    assert_eq!(trial["counted"][0]["on_broker"], 800);
+    fake.check_removed();
+    fake.await_end();
+    let objects = fs::read_to_string(fake.site.path("bin/state/objects")).unwrap();
+    let token = fs::read_to_string(fake.site.path("bin/state/etc/secret/token")).unwrap();
+    assert!(objects.contains(token.trim()));
+    assert!(!stderr.contains(token.trim()));
+    let calls = fs::read_to_string(fake.site.path("bin/calls")).unwrap();
+    assert!(!calls.contains(token.trim()));
+}
+
+#[test]
+fn an_image_that_cannot_be_pulled_ends_the_run_and_removes_the_pods() {
+    let fake = FakeKubernetes::new();
+    let waiting =
+        r#"{"reason": "ImagePullBackOff", "message": "Back-off pulling image \"kgauge:test\""}"#;
+    let pod = format!(
+        r#"{{"items": [{{"metadata": {{"name": "a-agent-0"}}, "status": {{"phase": "Pending",
+           "containerStatuses": [{{"state": {{"waiting": {waiting}}}}}]}}}}]}}"#
+    );
+    fake.site.write("bin/get-pods.json", &pod);
+    fake.check_refused(&[
+        "ImagePullBackOff",
+        "Back-off pulling image",
+        "pull-secret=NAME",
+    ]);
+    fake.await_end();
+}
+
+#[test]
+fn a_missing_right_and_a_quota_are_named() {
+    let fake = FakeKubernetes::new();
+    fake.site.write(
+        "bin/create.error",
+        "Error from server (Forbidden): error when creating \"STDIN\": jobs.batch is forbidden: User \"jane\" cannot \
+         create resource \"jobs\" in API group \"batch\" in the namespace \"perf\"\n",
+    );
+    fake.check_refused(&[
+        "user jane may not create jobs.batch in namespace perf",
+        "kubectl auth can-i create jobs.batch",
+    ]);
+    fs::remove_file(fake.site.path("bin/create.error")).unwrap();
+    fake.site.write("bin/get-pods.json", r#"{"items": []}"#);
+    fake.site.write(
+        "bin/get-events.json",
+        &serde_json::json!({"items": [{
+            "involvedObject": {"kind": "Job", "name": "other-lead"}, "message": "not ours"
+        }]})
+        .to_string(),
+    );
+    // The event names the run's own Job, whose name is only known after the start.
+    let mut command = fake.command("counted.yaml", &[]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(&fake.site.path("bin/state/objects"));
+    wait_until("the objects are complete", || {
+        let objects = fs::read_to_string(fake.site.path("bin/state/objects")).unwrap();
+        objects.contains("-agent\n")
+    });
+    let objects = fs::read_to_string(fake.site.path("bin/state/objects")).unwrap();
+    let name = objects
+        .lines()
+        .find_map(|line| line.strip_prefix("  name: "))
+        .unwrap();
+    let event = serde_json::json!({"items": [{
+        "involvedObject": {"kind": "Job", "name": format!("{name}-agent")},
+        "message": "Error creating: pods \"x\" is forbidden: exceeded quota: small, requested: cpu=2, used: cpu=8, limited: cpu=8"
+    }]});
+    fake.site.write("bin/get-events.json", &event.to_string());
+    let output = child.wait_with_output().unwrap();
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("exceeded quota: small"), "{stderr}");
+    fake.check_removed();
+    fake.await_end();
+}
+
+#[test]
+fn ctrl_c_ends_the_run_in_the_pods_and_brings_what_there_is() {
+    let fake = FakeKubernetes::new();
+    let mut command = fake.command(
+        "tiny.yaml",
+        &["--set", "stages.hold='60 s'", "--set", "repeats=1"],
+    );
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(
+        &fake
+            .site
+            .path("bin/state/results/run/repeats/0000-00/slices.jsonl"),
+    );
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(fake.site.path("out/report.html").exists(), "{stderr}");
+    fake.check_removed();
+    fake.await_end();
+}
+
+#[test]
+fn a_killed_lead_is_named() {
+    let fake = FakeKubernetes::new();
+    let mut command = fake.command("tiny.yaml", &["--set", "stages.hold='60 s'"]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(
+        &fake
+            .site
+            .path("bin/state/results/run/repeats/0000-00/slices.jsonl"),
+    );
+    let pid = fs::read_to_string(fake.site.path("bin/state/lead.pid")).unwrap();
+    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("pod lead ended: Error (exit status 137)"),
+        "{stderr}"
+    );
+    fake.check_removed();
+    fake.await_end();
+}
+
+#[test]
+fn what_pods_cannot_do_is_refused_before_anything_is_created() {
+    let site = Site::new();
+    let agents = "k8s:replicas=2,namespace=perf";
+    for (arguments, words) in [
+        (&["--agents", agents][..], "pods need an existing cluster"),
+        (
+            &["--agents", agents, "--target", "embedded"],
+            "started on this machine",
+        ),
+        (
+            &["--agents", agents, "--target", "127.0.0.1:9092"],
+            "is on this machine",
+        ),
+        (
+            &["--agents", "k8s:replicas=2", "--target", "a:1"],
+            "namespace= is missing",
+        ),
+        (
+            &["--agents", agents, "--target", "a:1", "--serve", "0"],
+            "--serve",
+        ),
+    ] {
+        let output = site.run(&[&["run", "counted.yaml"], arguments].concat());
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(words), "{words}: {stderr}");
+    }
+}
