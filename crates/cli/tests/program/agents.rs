@@ -246,29 +246,6 @@ fn an_agent_whose_lead_was_killed_stops_within_a_second() {
     assert!(begin.elapsed() < Duration::from_secs(5));
 }
 
-#[test]
-fn an_ab_test_uses_the_same_agents_for_both_sides() {
-    let site = site();
-    let sides = ["--a", "linger.ms=0", "--b", "linger.ms=5"];
-    let short = [
-        "--pairs",
-        "1",
-        "--duration",
-        "1 s",
-        "--set",
-        "stages.warm-up=0 s",
-    ];
-    let agents = ["--agents", "local:2", "--out", "out"];
-    let call = [&["ab", "spread.yaml"][..], &sides, &short, &agents].concat();
-    // One pair is never enough for an answer.
-    check_status(&site.run(&call), 2);
-    let summary = json(&site.path("out/summary.json"));
-    for trial in summary["trials"].as_array().unwrap() {
-        assert_eq!(trial["agents"]["count"], 2);
-        assert_eq!(trial["counted"][0]["agrees"], true);
-    }
-}
-
 /// Stands for ssh: runs the command in a shell of this machine, whatever the host is.
 const FAKE_SSH: &str = "\
 #!/bin/sh
