@@ -39,9 +39,15 @@ pub(crate) fn run(options: &KubernetesOptions) -> Result<bool> {
     let openapi = module.dir.join(OPENAPI_DIR);
     let path = helm_path(options)?;
     let mut test = Command::new(env!("CARGO"));
-    test.args(["test", "--package", "kgauge-kubernetes", "--", "--include-ignored"])
-        .env("KGAUGE_OPENAPI_DIR", &openapi)
-        .env("PATH", path);
+    test.args([
+        "test",
+        "--package",
+        "kgauge-kubernetes",
+        "--",
+        "--include-ignored",
+    ])
+    .env("KGAUGE_OPENAPI_DIR", &openapi)
+    .env("PATH", path);
     Ok(test.status().context("cargo test")?.success())
 }
 

@@ -1,5 +1,5 @@
-//! `cargo xtask tune-check`: does `kgauge tune` find a planted winner, and leave settings alone that do nothing? In both
-//! kinds 19 of 20 searches must be right. Simulated searches with grid and random search beside them are tests of
+//! `cargo xtask tune-check`: does `kgauge tune` find a planted winner, and leave settings alone that do nothing? In
+//! both kinds 19 of 20 searches must be right. Simulated searches with grid and random search beside them are tests of
 //! `kgauge-analyze`.
 
 use std::path::Path;

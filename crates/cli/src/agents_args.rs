@@ -40,7 +40,9 @@ pub(crate) enum LostAgents {
 impl AgentsArgs {
     /// The text of `k8s:...`, if the agents are pods.
     pub(crate) fn pods(&self) -> Option<&str> {
-        self.agents.as_deref().filter(|text| text.trim().starts_with("k8s:"))
+        self.agents
+            .as_deref()
+            .filter(|text| text.trim().starts_with("k8s:"))
     }
 
     /// What a lead in a pod has to know of these flags.

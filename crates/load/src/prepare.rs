@@ -64,12 +64,7 @@ impl PreparedLoad {
     /// Connects everything.
     pub fn prepare(setup: &LoadSetup<'_>) -> Result<Self, PrepareError> {
         let mut source = LoadTopics::source(setup)?;
-        let mut copy = None;
-        if let Some(found) = &setup.copy {
-            let (topic, client) = (found.topic, found.client);
-            let side = ClientSide::Copy;
-            copy = Some(LoadTopics::find(topic, &[], client, side, setup.interrupt)?);
-        }
+        let mut copy = copy_topics(setup)?;
         let trial = &setup.share.trial;
         let mut workers = empty_workers(setup.share);
         let (mut turn, mut threads, mut driven) = (0, Vec::new(), Vec::new());
@@ -120,12 +115,13 @@ impl PreparedLoad {
         }
         wait_for(&mut driven, setup.interrupt)?;
         let sinks = sinks_of(&workers, trial.flows.len(), setup.sink);
+        let copy = copy
+            .zip(setup.copy)
+            .map(|(copy, side)| copy.into_control(side.client));
         Ok(Self {
             share: setup.share.clone(),
             source: source.into_control(setup.client),
-            copy: copy
-                .zip(setup.copy)
-                .map(|(copy, setup)| copy.into_control(setup.client)),
+            copy,
             interrupt: setup.interrupt.clone(),
             echoes,
             workers,
@@ -135,6 +131,15 @@ impl PreparedLoad {
             tick_ns: TICK_NS,
         })
     }
+}
+
+/// The second cluster, if the load has one.
+fn copy_topics(setup: &LoadSetup<'_>) -> Result<Option<LoadTopics>, PrepareError> {
+    let Some(found) = &setup.copy else {
+        return Ok(None);
+    };
+    let (topic, client) = (found.topic, found.client);
+    LoadTopics::find(topic, &[], client, ClientSide::Copy, setup.interrupt).map(Some)
 }
 
 /// A thread for each client, up to the number of cores; none if other clients send everything.

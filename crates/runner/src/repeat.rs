@@ -52,9 +52,9 @@ pub(crate) fn repeat(
     let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
-    let verify_setup = verify::setup(trial, share, &folder)?;
-    let verify_setup = verify_setup.as_ref();
-    let measured = measure(session, trial, share, prepared_topic, &folder, verify_setup)?;
+    let verify = verify::setup(trial, share, &folder)?;
+    let verify = verify.as_ref();
+    let measured = measure(session, trial, share, prepared_topic, &folder, verify)?;
     let outcome = &measured.load;
 
     let ended = how_it_ended(session);
@@ -64,7 +64,7 @@ pub(crate) fn repeat(
     if may_follow && unknown.is_none() {
         outages::report_answers_after(session, facts, key, outcome);
     }
-    let verification = match verify_setup {
+    let verification = match verify {
         Some(setup) if !outcome.is_target_gone => {
             let loaded = LoadedRepeat {
                 trial,
@@ -97,21 +97,13 @@ pub(crate) fn repeat(
         topics: vec![topic],
         cpu: Some(measured.cpu.record(outcome)),
         replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
-        brokers: session
-            .cluster
-            .metadata()
-            .brokers
-            .iter()
-            .map(|broker| broker.id)
-            .collect(),
+        brokers: broker_ids(session),
         verification,
         agents: measured.agents.clone(),
         outcome: end.clone(),
     };
-    session.event(
-        Some((key, outcome.end_ns)),
-        EventKind::RepeatEnded { outcome: end },
-    );
+    let ended_event = EventKind::RepeatEnded { outcome: end };
+    session.event(Some((key, outcome.end_ns)), ended_event);
     let kept = finish(session, folder, &record);
     if let Some(trouble) = measured.trouble {
         return Err(trouble.into_error());
@@ -121,6 +113,12 @@ pub(crate) fn repeat(
         Some(error) if ended == RepeatEnd::Complete => Err(error),
         Some(_) | None => Ok(ended),
     }
+}
+
+/// Node ids of the cluster's brokers.
+fn broker_ids(session: &Session<'_>) -> Vec<i32> {
+    let brokers = session.cluster.metadata().brokers.iter();
+    brokers.map(|broker| broker.id).collect()
 }
 
 /// Whether the user has ended it.

@@ -212,7 +212,13 @@ fn write_plan(
     left_out: LeftOut,
 ) -> Result<(), RunError> {
     let folder = &opened.folder;
-    folder.write_environment(environment).or_unwritable()?;
+    let mut environment = environment.clone();
+    let agents = request.agents.as_ref();
+    if agents.is_some_and(|agents| !agents.spec.is_local()) {
+        // The target may share a machine with the lead, which is not the load generator.
+        environment.target.same_machine = None;
+    }
+    folder.write_environment(&environment).or_unwritable()?;
     folder.write_plan(plan).or_unwritable()?;
     for (name, text) in request.question.texts() {
         folder.write_scenario(name, text).or_unwritable()?;

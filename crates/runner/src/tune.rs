@@ -6,9 +6,7 @@ use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{Bottleneck, TrialSummary, moved_leaders, repeat_figure};
 use kgauge_analyze::tuning::{InForce, Progress, TuneMove, choose, fit_to_budget, next_move};
 use kgauge_results::RunRead;
-use kgauge_results::run::{
-    LeftOutCause, RepeatKey, TuneEnd, TuneMeasure, TunePhaseKind, TuneRecord, VoidCause,
-};
+use kgauge_results::run::{LeftOutCause, RepeatKey, TuneEnd, TuneMeasure, TuneRecord, VoidCause};
 use kgauge_scenario::{
     AbMetric, FlowPlan, Plan, RepeatStep, Shape, TargetKind, Trial, TunePlan, TuneValue,
 };
@@ -331,11 +329,6 @@ fn release(text: &str) -> Option<(u32, u32)> {
     let number = number.into_iter().find(|part| part.contains('.'))?;
     let mut parts = number.split('.');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
-/// Whether the phase is measured at the second load.
-pub(crate) fn is_other_load(kind: TunePhaseKind) -> bool {
-    matches!(kind, TunePhaseKind::Conditions | TunePhaseKind::OtherLoad)
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub fn tuned(mut question: Question, options: &TuneOptions) -> Result<Question, 
     let plan = TunePlan::new(options, trial).or_bad_input()?;
     // The search judges conditions itself.
     trial.goals.clear();
+    trial.published.clear();
     trial.repeats = 1;
     trial.name = "settings in force".to_owned();
     trial.factors = vec![("listed".to_owned(), trial.name.clone())];

@@ -7,7 +7,6 @@ use kgauge_scenario::{Plan, Scenario, Size, Trial};
 
 use crate::error::RunError;
 use crate::question::Question;
-use crate::tune::is_other_load;
 
 /// The factor that names the arms: combinations that are listed by name.
 const ARMS: &str = "listed";
@@ -57,6 +56,7 @@ impl TuneTrials {
         };
         Ok(Trial {
             goals: Vec::new(),
+            published: Vec::new(),
             repeats: 1,
             question: self.base.question.clone(),
             ..trial
@@ -135,6 +135,11 @@ impl TuneTrials {
         plan.trials.push(trial);
         Ok(index)
     }
+}
+
+/// Whether the phase is measured at the second load.
+fn is_other_load(kind: TunePhaseKind) -> bool {
+    matches!(kind, TunePhaseKind::Conditions | TunePhaseKind::OtherLoad)
 }
 
 /// `batch.size=131072, linger.ms=20`.

@@ -1,5 +1,7 @@
 //! The check of a log with known anomalies.
 
+#![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
+
 use kgauge_results::run::{Anomaly, UncheckedCause};
 use kgauge_verify::{
     BatchEntry, BatchFate, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,

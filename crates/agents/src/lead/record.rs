@@ -107,6 +107,7 @@ pub(super) fn records(
         AgentRecord {
             index,
             name: agent.name.clone(),
+            is_local: pool.is_local(),
             start_bound_ns: agent.start_bound_ns,
             start_late_ns: seen.late_ns,
             clock: now.map(|now| AgentClockRecord {

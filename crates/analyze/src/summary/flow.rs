@@ -26,6 +26,9 @@ pub struct FlowSummary {
     pub kind: FlowKind,
     /// Number of producers or consumers; null without a plan.
     pub members: Option<u32>,
+    /// An agent was lost in a measured repeat: what it would have done is missing from every figure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agents_lost: bool,
     /// Its rate; none for what has none.
     #[serde(skip)]
     pub shape: Option<FlowShape>,

@@ -215,6 +215,7 @@ fn a_run_that_tolerates_the_loss_goes_on_and_marks_its_figures() {
     assert!(matches!(output.status.code(), Some(0 | 1)));
     let table = text(&output.stdout);
     assert!(table.contains("lost agent 1"), "{table}");
+    assert!(table.contains("† an agent was lost"), "{table}");
     let summary = json(&site.path("out/summary.json"));
     assert_eq!(summary["trials"][0]["repeats_measured"], 1);
     let warnings = summary["trials"][0]["warnings"].as_array().unwrap();
@@ -240,9 +241,7 @@ fn an_agent_whose_lead_was_killed_stops_within_a_second() {
     lead.kill().unwrap();
     lead.wait().unwrap();
     let begin = Instant::now();
-    wait_until("no load thread is left", || {
-        !agents.iter().any(|agent| threads(agent))
-    });
+    wait_until("no load thread is left", || !agents.iter().any(&threads));
     // A second, and what a busy machine adds.
     assert!(begin.elapsed() < Duration::from_secs(5));
 }

@@ -252,7 +252,6 @@ impl Producer {
             }
         };
         let stages = &setup.stages;
-        let hold_end_ns = stages.hold_end_limit_ns();
         let key_block = KeyBlock::of(&setup);
         let (transactional_id, transaction) = setup.transaction.unzip();
         let head = ProduceHead::of(settings, setup.topic, transactional_id);
@@ -287,7 +286,7 @@ impl Producer {
             offsets: Vec::new(),
             payload: setup.payload,
             hold_start_ns: stages.warm_up_limit_ns(),
-            hold_end_ns: hold_end_ns.unwrap_or(u64::MAX),
+            hold_end_ns: stages.hold_end_limit_ns().unwrap_or(u64::MAX),
             is_keyed: follows_keys(settings),
             draft: RecordDraft::default(),
             key_block,

@@ -84,7 +84,7 @@ impl FigureTable {
             write_flow_head(page, trial, flow);
             cell(page, RATE, |page| {
                 write_figure(page, flow.rate(), format::figure);
-                write_not_steady(page, flow);
+                write_doubts(page, flow);
                 write_failures(page, flow);
             });
             cell(page, BYTES, |page| {
@@ -173,8 +173,11 @@ pub(crate) fn write_figure(page: &mut Markup, figure: Option<&Spread>, write: fn
     page.leaf("span", &[("class", "small spread block")], &spread);
 }
 
-/// The badge of a flow whose target was not steady.
-pub(super) fn write_not_steady(page: &mut Markup, flow: &Flow) {
+/// The badges of a flow whose target was not steady, or that lost an agent.
+pub(super) fn write_doubts(page: &mut Markup, flow: &Flow) {
+    if flow.summary.agents_lost {
+        page.leaf("span", &[("class", "badge bad block")], "agent lost");
+    }
     if let Some(what) = flow.not_steady() {
         page.leaf("span", &[("class", "badge bad block")], "not steady");
         let text = format!("the target {what} during the hold");

@@ -3,7 +3,7 @@
 use kgauge_analyze::summary::Percentile;
 use kgauge_results::TimeKind;
 
-use super::figures::{NO_INTERVAL, cell, write_flow_head, write_not_steady, write_rows};
+use super::figures::{NO_INTERVAL, cell, write_doubts, write_flow_head, write_rows};
 use super::section::write_section;
 use crate::format::{self, NOTHING};
 use crate::markup::Markup;
@@ -159,7 +159,7 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: TimeKind) {
     if let Some(late) = &late {
         mark(page, "badge bad", late.badge, &late.sentence);
     }
-    write_not_steady(page, flow);
+    write_doubts(page, flow);
     if let Some(parts) = flow.parts() {
         page.text(&parts);
     } else if !flow.summary.closed_loop && late.is_none() && flow.not_steady().is_none() {

@@ -20,6 +20,8 @@ pub(super) const LATE_MARK: &str = "!";
 pub(super) const FEW_MARK: &str = "~";
 /// Marks every figure of a flow that was measured while the target was not steady.
 pub(super) const NOT_STEADY_MARK: &str = "?";
+/// Marks every figure of a flow that lost an agent.
+pub(super) const LOST_MARK: &str = "†";
 /// Marks a time of requests, where a flow has no time of records.
 const REQUEST_MARK: &str = "°";
 /// Between the two CPU figures.
@@ -68,7 +70,7 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
         let published = published.or_else(|| flow.published().next());
         vec![
             flow.rate().map_or(NOTHING.to_owned(), |rate| {
-                format!("{}{}", format::figure(rate.mean), not_steady(flow))
+                format!("{}{}", format::figure(rate.mean), doubts(flow))
             }),
             flow.rate()
                 .map(|rate| format::spread(rate.mean, rate.ci95))
@@ -264,11 +266,18 @@ fn marks(flow: &Flow) -> String {
         Some(latency) if !latency.kind.is_headline() => REQUEST_MARK,
         _ => "",
     };
-    format!("{closed}{late}{}{request}", not_steady(flow))
+    format!("{closed}{late}{}{request}", doubts(flow))
 }
 
-pub(super) fn not_steady(flow: &Flow) -> &'static str {
-    flow.not_steady().map_or("", |_| NOT_STEADY_MARK)
+/// The marks that every figure of a flow carries.
+pub(super) fn doubts(flow: &Flow) -> String {
+    let not_steady = flow.not_steady().map_or("", |_| NOT_STEADY_MARK);
+    let lost = if flow.summary.agents_lost {
+        LOST_MARK
+    } else {
+        ""
+    };
+    format!("{not_steady}{lost}")
 }
 
 /// The marks that a table uses, each with what it means.
@@ -294,6 +303,10 @@ pub(crate) fn explanations(
         (
             NOT_STEADY_MARK,
             "the target was not steady: warming up, slowing down or shifting during measurement",
+        ),
+        (
+            LOST_MARK,
+            "an agent was lost: what it would have sent or read is missing",
         ),
         (FEW_MARK, "fewer than 100 samples lie beyond it"),
         (

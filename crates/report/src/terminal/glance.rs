@@ -5,7 +5,8 @@ use kgauge_results::Quantile;
 
 use super::Writer;
 use super::figures::{
-    FEW_MARK, LATE_MARK, NOT_STEADY_MARK, failures, figure, not_steady, percentile, write_table,
+    FEW_MARK, LATE_MARK, LOST_MARK, NOT_STEADY_MARK, doubts, failures, figure, percentile,
+    write_table,
 };
 use super::style::Ink;
 use super::table::{Alignment, Column, TableRow, TextTable};
@@ -169,7 +170,7 @@ fn cells_of(trial: &TrialView, flow: &Flow, shared: &Columns) -> Vec<String> {
             true => format::figure(rate.mean),
             false => format::thousands(rate.mean),
         };
-        rate + not_steady(flow)
+        rate + &doubts(flow)
     });
     let spread = |rate: &kgauge_analyze::statistics::Spread| format::spread(rate.mean, rate.ci95);
     let [p50, p99, p99_spread] = times_of(flow, shared.has_times);
@@ -257,6 +258,7 @@ fn write_marks(writer: &mut Writer, table: &TextTable) {
     let marks = [
         (LATE_MARK, "includes a delay that is not the target's"),
         (NOT_STEADY_MARK, "the target was not steady"),
+        (LOST_MARK, "an agent was lost"),
         (FEW_MARK, "fewer than 100 samples beyond"),
         (ONE_REPEAT, "one repeat, no interval"),
     ];

@@ -27,6 +27,7 @@ pub(crate) mod setting_names;
 pub mod size;
 pub(crate) mod trial;
 pub mod tune;
+mod tune_parts;
 pub mod verification;
 pub mod warning;
 pub(crate) mod warning_kind;

@@ -2,16 +2,16 @@
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{
-    AbRatio, ConditionRecord, MetricUnit, RacePlace, SettingEffect, SettingLine, SideEffect,
-    SideFigure, TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
+    AbRatio, ConditionRecord, MetricUnit, RacePlace, SettingEffect, SettingLine, TriedSetting,
+    TuneSummary, TuneVerdict, TuneWinner,
 };
 use kgauge_analyze::tuning::table::{SettingCost, SettingRisk};
-use kgauge_results::run::{LeftOutCause, TuneEnd, TunePhaseKind, TuneRecord};
+use kgauge_results::run::TuneEnd;
 use kgauge_scenario::{SettingScope, TuneGoal, TunePreset};
 
 use super::ab;
-use super::answer::change_between;
 use super::capacity::void_cause;
+pub use super::tune_parts::{changed, elsewhere, left_out, measured, phase_begins, phase_name};
 use crate::format;
 
 /// `Recommended: batch.size=131072. Throughput +34 % (95 % interval +30 to +38 %) in 7 pairs against the settings in
@@ -186,11 +186,6 @@ fn effect(search: &TuneSummary, ratio: AbRatio) -> String {
     format!("{} {}", figure_name(search), changed(ratio))
 }
 
-/// `+24 %, +20 to +28 %`.
-pub fn changed(ratio: AbRatio) -> String {
-    change_between(ratio.ratio, Some(ratio.interval))
-}
-
 /// `throughput`, `p99`.
 pub fn figure_name(search: &TuneSummary) -> String {
     ab::name_of_metric(&search.metric)
@@ -356,85 +351,6 @@ fn end(search: &TuneSummary) -> String {
     }
 }
 
-/// What a phase is called.
-pub fn phase_name(phase: TunePhaseKind) -> &'static str {
-    match phase {
-        TunePhaseKind::Today => "settings in force",
-        TunePhaseKind::Screening => "screening",
-        TunePhaseKind::Conditions => "conditions",
-        TunePhaseKind::Race => "race",
-        TunePhaseKind::Proof => "proof",
-        TunePhaseKind::OtherLoad => "second load",
-    }
-}
-
-/// What else the winner changes: `Broker CPU per record: 1.20 µs, was 2.00 µs (−40 %, −42 to −38 %)`.
-pub fn elsewhere(winner: &TuneWinner) -> Vec<String> {
-    winner
-        .elsewhere
-        .iter()
-        .map(|one| side_effect(winner, one))
-        .collect()
-}
-
-fn side_effect(winner: &TuneWinner, one: &SideEffect) -> String {
-    let (name, value): (&str, fn(f64) -> String) = match one.figure {
-        SideFigure::Throughput => ("Throughput", |value| {
-            format!("{} records/s", format::figure(value))
-        }),
-        SideFigure::LatencyP50 => ("p50", format::nanoseconds),
-        SideFigure::LatencyP99 => ("p99", format::nanoseconds),
-        SideFigure::BrokerCpu => ("Broker CPU per record", format::nanoseconds),
-        SideFigure::ClientCpu => ("Client CPU per record", format::nanoseconds),
-        SideFigure::BrokerMemory => ("Broker memory", format::decimal_bytes),
-    };
-    let load = match (one.second_load, winner.other_rate) {
-        (false, _) => String::new(),
-        (true, Some(rate)) => format!(" at {} records/s", format::figure(rate)),
-        (true, None) => " at full speed".to_owned(),
-    };
-    let change = one
-        .ratio
-        .map_or_else(|| "too few repeats for an interval".to_owned(), changed);
-    format!(
-        "{name}{load}: {}, was {} ({change})",
-        value(one.winner),
-        value(one.today)
-    )
-}
-
-/// The settings that were not tried, grouped by reason: `does not act on the bottleneck: fetch.min.bytes, acks`.
-pub fn left_out(search: &TuneSummary) -> Vec<String> {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for one in &search.left_out {
-        let reason = left_out_cause(&one.cause);
-        match groups.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, names)) => names.push(&one.name),
-            None => groups.push((reason, vec![&one.name])),
-        }
-    }
-    let groups = groups.into_iter();
-    groups
-        .map(|(reason, names)| format!("{}: {reason}", names.join(", ")))
-        .collect()
-}
-
-fn left_out_cause(cause: &LeftOutCause) -> String {
-    match cause {
-        LeftOutCause::OtherBottleneck => "does not act on the bottleneck".to_owned(),
-        LeftOutCause::InForce => "already in force".to_owned(),
-        LeftOutCause::Release { since } => format!("needs Kafka {since}"),
-        LeftOutCause::Scope => "left out by --try".to_owned(),
-        LeftOutCause::Target => "cannot be changed on this target".to_owned(),
-        LeftOutCause::Durability => {
-            "decides what an ack means (--durability-may-change)".to_owned()
-        }
-        LeftOutCause::Keys => "would change the order of records".to_owned(),
-        LeftOutCause::Budget => "no time in the budget".to_owned(),
-        LeftOutCause::Refused { why } => format!("refused by the scenario ({why})"),
-    }
-}
-
 /// `3 %`: a smaller gain counts as none.
 pub fn width(search: &TuneSummary) -> String {
     format::without_zeros(&format::percent(search.width))
@@ -465,70 +381,13 @@ pub fn preset_name(preset: TunePreset) -> &'static str {
     }
 }
 
-/// The search begins its last phase: `screening: 8 combinations of 5 settings`.
-pub fn phase_begins(record: &TuneRecord) -> String {
-    let Some(phase) = record.phases.last() else {
-        return String::new();
-    };
-    let settings = record
-        .choice
-        .as_ref()
-        .map_or(0, |choice| choice.settings.len());
-    let arms = phase.arms.len() as u64;
-    let name = phase_name(phase.kind);
-    match phase.kind {
-        TunePhaseKind::Today => format!("{name}: measuring them, to know the bottleneck"),
-        TunePhaseKind::Screening => format!(
-            "{name}: {} of {}",
-            format::plural(arms / 2, "combination", "combinations"),
-            format::counted(settings as u64, "setting")
-        ),
-        TunePhaseKind::Conditions => format!("{name}: {} at a fixed rate", candidates(arms - 1)),
-        TunePhaseKind::Race => format!(
-            "{name}: {} against the settings in force",
-            candidates(arms - 1)
-        ),
-        TunePhaseKind::Proof => {
-            format!("{name}: the winner against the settings in force, measured again")
-        }
-        TunePhaseKind::OtherLoad => format!("{name}: what the winner changes there"),
-    }
-}
-
-fn candidates(count: u64) -> String {
-    format::counted(count, "candidate")
-}
-
-/// The last measurement: `screening, block 1, 5 of 8: 412,000`.
-pub fn measured(record: &TuneRecord) -> String {
-    let Some((phase, measure)) = record
-        .phases
-        .last()
-        .and_then(|phase| Some((phase, phase.measures.last()?)))
-    else {
-        return String::new();
-    };
-    let name = phase_name(phase.kind);
-    let block = measure.block + 1;
-    if let Some(cause) = &measure.void {
-        return format!("{name}, block {block}: void ({})", void_cause(cause));
-    }
-    let of_block = phase.measures.iter();
-    let done = of_block
-        .filter(|one| one.block == measure.block && one.void.is_none())
-        .count();
-    format!(
-        "{name}, block {block}: {} measured",
-        format::counted(done as u64, "arm")
-    )
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 pub(crate) mod tests {
     use kgauge_analyze::statistics::Interval;
     use kgauge_analyze::summary::Bottleneck;
-    use kgauge_results::run::LeftOutSetting;
+    use kgauge_analyze::summary::{SideEffect, SideFigure};
+    use kgauge_results::run::{LeftOutCause, LeftOutSetting};
 
     use super::super::ab::tests::{different, test_of};
     use super::*;

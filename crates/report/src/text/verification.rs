@@ -213,7 +213,7 @@ mod tests {
             sentence(&lost(false)),
             "Verification failed: 997 of 1,000 acked records were read back. Forbidden by the \
              settings: 3 acked records are lost (lost-write; first: writers, partition 2, offset \
-             17, acked 00:26:40.1 UTC)."
+             17, acked 11:06:40.1 UTC)."
         );
         assert!(sentence(&lost(true)).starts_with("Verified: 997 of 1,000 acked records"));
     }

@@ -82,18 +82,6 @@ const ABOUT: [AboutWarning; 41] = [
         "Check that machine and its network; its records are missing from the figures, so rerun.",
     ),
     row(
-        Kind::AgentLate,
-        Caution,
-        "One agent was late, and the others were not.",
-        "Check what else runs on that agent's machine, or leave the agent out.",
-    ),
-    row(
-        Kind::AgentThrottled,
-        Caution,
-        "A CPU limit held an agent back.",
-        "Raise the agent's CPU limit, or use more agents.",
-    ),
-    row(
         Kind::BrokerOutage,
         Grave,
         "A broker stopped responding.",
@@ -159,6 +147,18 @@ const ABOUT: [AboutWarning; 41] = [
         Grave,
         "The generator was late; latencies include its own delay.",
         "Check what stopped kgauge, such as a container CPU limit or a suspended virtual machine, and rerun.",
+    ),
+    row(
+        Kind::AgentLate,
+        Caution,
+        "One agent was late, and the others were not.",
+        "Check what else runs on that agent's machine, or leave the agent out.",
+    ),
+    row(
+        Kind::AgentThrottled,
+        Caution,
+        "A CPU limit held an agent back.",
+        "Raise the agent's CPU limit, or use more agents.",
     ),
     row(
         Kind::OtherPrograms,

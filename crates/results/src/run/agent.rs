@@ -10,6 +10,9 @@ pub struct AgentRecord {
     pub index: u32,
     /// Its machine, or how the user named it.
     pub name: String,
+    /// It runs on the lead's machine, started by the lead.
+    #[serde(default)]
+    pub is_local: bool,
     /// How far its start can be from the agreed time: the error of its clock's offset then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_bound_ns: Option<u64>,

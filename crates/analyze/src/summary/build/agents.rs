@@ -1,5 +1,7 @@
 //! What the agents of a trial did, and which of them differs from the others.
 
+use std::collections::BTreeSet;
+
 use kgauge_results::folder::RepeatRead;
 use kgauge_results::run::AgentRecord;
 
@@ -29,7 +31,10 @@ pub(super) fn agents(measured: &MeasuredRepeats<'_>) -> Option<AgentsSummary> {
         each.collect()
     };
     let attempts = of_repeats(&measured.attempts);
-    let count = attempts.iter().map(|(_, _, agent)| agent.index + 1).max()?;
+    let indexes: BTreeSet<u32> = attempts.iter().map(|(_, _, agent)| agent.index).collect();
+    if indexes.is_empty() {
+        return None;
+    }
     let all = of_repeats(&measured.repeats);
     let largest = |of: fn(&AgentRecord) -> Option<u64>| {
         let each = all.iter().filter_map(|(_, _, agent)| of(agent));
@@ -45,13 +50,32 @@ pub(super) fn agents(measured: &MeasuredRepeats<'_>) -> Option<AgentsSummary> {
         })
     });
     Some(AgentsSummary {
-        count,
+        count: u32::try_from(indexes.len()).unwrap_or(u32::MAX),
         start_bound_ns: largest(|agent| agent.start_bound_ns),
         start_late_ns_max: largest(|agent| agent.start_late_ns),
         clock_bound_ns_max: largest(|agent| agent.clock.map(|clock| clock.bound_ns_max)),
-        agents: (0..count).filter_map(|index| one(index, &all)).collect(),
+        agents: indexes
+            .into_iter()
+            .filter_map(|index| one(index, &all))
+            .collect(),
         lost: lost.collect(),
     })
+}
+
+/// Whether a repeat that figures are made from lost an agent.
+pub(super) fn has_lost(measured: &MeasuredRepeats<'_>) -> bool {
+    measured_agents(measured).any(|agent| agent.lost.is_some())
+}
+
+/// Whether the machine of the lead generated the load.
+pub(super) fn are_local(measured: &MeasuredRepeats<'_>) -> bool {
+    measured_agents(measured).all(|agent| agent.is_local)
+}
+
+fn measured_agents<'a>(measured: &'a MeasuredRepeats<'_>) -> impl Iterator<Item = &'a AgentRecord> {
+    let repeats = measured.repeats.iter();
+    let records = repeats.filter_map(|repeat| repeat.record.as_ref());
+    records.flat_map(|record| &record.agents)
 }
 
 /// One agent over its repeats.
@@ -66,14 +90,16 @@ fn one(index: u32, all: &[(u32, u64, AgentRecord)]) -> Option<AgentSummary> {
             parts.filter_map(|(_, span_ns, agent)| Some(of(agent)? as f64 / *span_ns as f64));
         parts.reduce(f64::max)
     };
-    let periods: u64 = own()
-        .filter_map(|(_, _, agent)| agent.cpu_limit_periods)
-        .sum();
-    let throttled = own().filter_map(|(_, _, agent)| agent.cpu_limit_periods_throttled);
-    let throttled: u64 = throttled.sum();
+    // A file from elsewhere may contain anything.
+    let sum = |of: fn(&AgentRecord) -> Option<u64>| {
+        let each = own().filter_map(|(_, _, agent)| of(agent));
+        each.fold(0, u64::saturating_add)
+    };
+    let periods = sum(|agent| agent.cpu_limit_periods);
+    let throttled = sum(|agent| agent.cpu_limit_periods_throttled);
     Some(AgentSummary {
         name: first.2.name.clone(),
-        records_acked: own().map(|(_, _, agent)| agent.records_acked).sum(),
+        records_acked: sum(|agent| Some(agent.records_acked)),
         threads: own().map(|(_, _, agent)| agent.threads).max().unwrap_or(0),
         thread_use_max: part_max(|agent| agent.thread_cpu_ns_max),
         cores_max: part_max(|agent| agent.process_cpu_ns),

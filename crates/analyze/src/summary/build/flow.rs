@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kgauge_scenario::{FlowPlan, Shape, Trial};
 
 use super::ack::ack_meaning;
+use super::agents;
 use super::drivers::driver;
 use super::groups::group;
 use super::hold::{FlowHold, MeasuredRepeats, kind_of, merged, spread};
@@ -69,6 +70,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Fl
         index,
         name: plan.map_or_else(|| format!("flow-{index}"), |plan| plan.name().to_owned()),
         kind,
+        agents_lost: agents::has_lost(measured),
         members,
         shape: produce.map(|flow| FlowShape {
             shape: flow.shape.clone(),

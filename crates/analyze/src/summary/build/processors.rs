@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::agents;
 use super::hold::MeasuredRepeats;
 use crate::series::{MetricPoint, cpu_hold, cpu_limits_of, host_of, programs_of};
 use crate::statistics::weighted_mean;
@@ -62,6 +63,10 @@ impl Holds {
 
 /// Adds the machine's CPU figures of the holds.
 pub(super) fn account(run: &RunRead, measured: &MeasuredRepeats<'_>, cpu: &mut CpuSummary) {
+    // Of other machines than the lead's, nobody kept such accounts.
+    if !agents::are_local(measured) {
+        return;
+    }
     let environment = run.environment.as_ref();
     cpu.processors = environment.and_then(|environment| environment.machine.cpu_count);
     let holds = measured.repeats.iter();
