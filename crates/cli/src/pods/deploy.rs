@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use kgauge_kubernetes::{AgentsManifest, DeployError, DeployedRun, Kubectl, STATUS_FILE, follow};
 use kgauge_runner::{
     ConsentAnswer, Question, StopRequests, fresh_number, name_slug, run_dir, run_id, unix_ms,
+    without_secrets,
 };
 
 use super::pod_target::{PodTarget, PodTargetError, pod_target};
@@ -52,12 +53,16 @@ pub(super) fn deploy(
 /// Flags whose meaning ends at this machine.
 fn check_flags(arguments: &RunArgs) -> anyhow::Result<()> {
     let conduct = &arguments.conduct;
+    let mut metrics = conduct.metrics.iter();
+    let has_password = metrics.any(|metrics| without_secrets(metrics) != *metrics);
     let refused = [
         (arguments.targets.len() > 1, "several targets"),
         (arguments.resume.is_some(), "--resume"),
         (arguments.checkup.is_some(), "checkup"),
         (arguments.destination.is_some(), "--destination"),
         (!arguments.prices.is_empty(), "--price"),
+        // Arguments of pods can be read by everybody in the namespace.
+        (has_password, "passwords in --metrics"),
         (conduct.serve.is_some(), "--serve"),
         (conduct.kafka_home.is_some(), "--kafka-home"),
         (!conduct.network_speeds.is_empty(), "--network-speed"),
