@@ -65,21 +65,16 @@ pub(crate) fn repeat(
     if may_follow && unknown.is_none() {
         outages::report_answers_after(session, facts, key, outcome);
     }
-    let verification = match verify_setup {
-        Some(setup) if !outcome.is_target_gone => {
-            let loaded = LoadedRepeat {
-                trial,
-                share,
-                topic: prepared_topic,
-                before: &before,
-                outcome,
-                setup,
-                started_unix_ms,
-            };
-            Some(verify::check(session, &loaded)?)
-        }
-        _ => None,
-    };
+    let loaded = verify_setup.map(|setup| LoadedRepeat {
+        trial,
+        share,
+        topic: prepared_topic,
+        before: &before,
+        outcome,
+        setup,
+        started_unix_ms,
+    });
+    let verification = verify::check(session, loaded.as_ref())?;
     let end = measured.end(ended, unknown.as_ref());
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);
@@ -98,13 +93,7 @@ pub(crate) fn repeat(
         topics: vec![topic],
         cpu: Some(measured.cpu.record(outcome)),
         replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
-        brokers: session
-            .cluster
-            .metadata()
-            .brokers
-            .iter()
-            .map(|broker| broker.id)
-            .collect(),
+        brokers: broker_ids(session),
         verification,
         outcome: end.clone(),
     };
@@ -121,6 +110,12 @@ pub(crate) fn repeat(
         Some(error) if ended == RepeatEnd::Complete => Err(error),
         Some(_) | None => Ok(ended),
     }
+}
+
+/// The brokers that the cluster has now.
+fn broker_ids(session: &Session<'_>) -> Vec<i32> {
+    let brokers = &session.cluster.metadata().brokers;
+    brokers.iter().map(|broker| broker.id).collect()
 }
 
 /// Whether the user has ended it.
