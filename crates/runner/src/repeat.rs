@@ -64,21 +64,16 @@ pub(crate) fn repeat(
     if may_follow && unknown.is_none() {
         outages::report_answers_after(session, facts, key, outcome);
     }
-    let verification = match verify {
-        Some(setup) if !outcome.is_target_gone => {
-            let loaded = LoadedRepeat {
-                trial,
-                share,
-                topic: prepared_topic,
-                before: &before,
-                outcome,
-                setup,
-                started_unix_ms,
-            };
-            Some(verify::check(session, &loaded)?)
-        }
-        _ => None,
-    };
+    let loaded = verify.map(|setup| LoadedRepeat {
+        trial,
+        share,
+        topic: prepared_topic,
+        before: &before,
+        outcome,
+        setup,
+        started_unix_ms,
+    });
+    let verification = verify::check(session, loaded.as_ref())?;
     let end = measured.end(ended, unknown.as_ref());
     let mut flows = flow_records(session, trial, outcome, &measured.cpu.drivers);
     let hold = (outcome.hold_start_ns, outcome.hold_end_ns);

@@ -52,11 +52,14 @@ pub(crate) fn setup(
     }))
 }
 
-/// Reads and checks every partition.
+/// Reads and checks every partition; `None` if nothing is verified, or the target is gone.
 pub(crate) fn check(
     session: &mut Session<'_>,
-    repeat: &LoadedRepeat<'_>,
-) -> Result<VerificationRecord, RunError> {
+    repeat: Option<&LoadedRepeat<'_>>,
+) -> Result<Option<VerificationRecord>, RunError> {
+    let Some(repeat) = repeat.filter(|repeat| !repeat.outcome.is_target_gone) else {
+        return Ok(None);
+    };
     let began = Instant::now();
     let facts = &repeat.topic.facts;
     let contents = contents(repeat).map_err(|error| RunError::Input(error.to_string()))?;
@@ -76,7 +79,7 @@ pub(crate) fn check(
     totals.record.bytes = pass.bytes;
     totals.find_torn_transactions(repeat);
     totals.record.span_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Ok(totals.finish())
+    Ok(Some(totals.finish()))
 }
 
 /// The reading of all partitions, one after the other.
