@@ -36,10 +36,10 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
 
 /// The path, the problem and the fix.
 fn refusal(flow: &FlowPlan) -> Option<(String, String, String)> {
-    let (writes, echo_bytes) = match flow {
-        FlowPlan::Produce(flow) => (flow, 0),
-        FlowPlan::Echo(flow) => (&flow.produce, ECHO_BYTES),
-        FlowPlan::Consume(_) => return None,
+    let writes = flow.produces()?;
+    let echo_bytes = match flow {
+        FlowPlan::Echo(_) => ECHO_BYTES,
+        FlowPlan::Produce(_) | FlowPlan::Consume(_) => 0,
     };
     let path = |key: &str| format!("{}.{key}", writes.name);
     let bytes_min = IDENTITY_BYTES + echo_bytes;

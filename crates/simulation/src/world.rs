@@ -8,6 +8,7 @@ mod history;
 mod lives;
 mod members;
 mod proof;
+mod queue;
 mod requests;
 
 pub use proof::FoundAnomaly;
@@ -34,6 +35,7 @@ use kgauge_broker::settings::ConfigMap;
 use kgauge_broker::storage::MemoryStorage;
 use kgauge_broker::time::{NS_PER_MS, Now};
 use members::Members;
+use queue::QueuedEvent;
 
 /// The topic of all clients.
 const TOPIC: &str = "t";
@@ -77,29 +79,6 @@ enum SimulatedEvent {
 enum NodeMessage {
     Controller(FromController),
     Peer(NodeId, PeerMessage),
-}
-
-/// An event with its time and its number.
-struct QueuedEvent(u64, u64, SimulatedEvent);
-
-impl PartialEq for QueuedEvent {
-    fn eq(&self, other: &Self) -> bool {
-        (self.0, self.1) == (other.0, other.1)
-    }
-}
-
-impl Eq for QueuedEvent {}
-
-impl PartialOrd for QueuedEvent {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for QueuedEvent {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
 }
 
 /// One node with its disk.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
-use crate::gaps::Gaps;
+use crate::gaps::NumberRanges;
 use crate::outcomes::{OutcomeRun, PartitionOutcomes, RecordFate};
 use crate::stamp::{Stamp, StampKey, StampReading};
 use crate::tally::{PartitionVerdict, Sighting};
@@ -47,7 +47,7 @@ struct Stream {
     at: usize,
     /// One after the highest sequence that was read.
     next: u64,
-    gaps: Gaps,
+    gaps: NumberRanges,
     has_too_many_gaps: bool,
 }
 
@@ -171,7 +171,7 @@ impl Stream {
             runs,
             at: 0,
             next: 0,
-            gaps: Gaps::default(),
+            gaps: NumberRanges::default(),
             has_too_many_gaps: false,
         }
     }

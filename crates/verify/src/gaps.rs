@@ -2,11 +2,11 @@
 
 /// Ranges of numbers, ascending and apart.
 #[derive(Debug, Default)]
-pub(crate) struct Gaps {
+pub(crate) struct NumberRanges {
     ranges: Vec<(u64, u64)>,
 }
 
-impl Gaps {
+impl NumberRanges {
     /// Adds a range after all others.
     pub(crate) fn push(&mut self, from: u64, end: u64) {
         if from < end {
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn numbers_are_removed_from_either_end_and_from_the_middle() {
-        let mut gaps = Gaps::default();
+        let mut gaps = NumberRanges::default();
         gaps.push(2, 6);
         gaps.push(9, 10);
         gaps.push(5, 5);
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_range_is_cut_to_what_was_asked_for() {
-        let mut gaps = Gaps::default();
+        let mut gaps = NumberRanges::default();
         gaps.push(2, 6);
         gaps.push(8, 12);
         assert_eq!(gaps.within(4, 9).collect::<Vec<_>>(), [(4, 6), (8, 9)]);

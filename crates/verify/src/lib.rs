@@ -26,6 +26,6 @@ pub use outcomes::{
     OutcomeError, PartitionOutcomes, producer_number, producer_place, transaction_records,
     unexpected_polls,
 };
-pub use promise::{Circumstances, is_permitted};
+pub use promise::{PromiseFacts, is_permitted};
 pub use stamp::{STAMP_BYTES, Stamp, StampKey, StampReading};
 pub use tally::{AnomalyTally, PartitionVerdict, Sighting};

@@ -137,9 +137,11 @@ impl PartitionOutcomes {
                         unix_ms,
                         transaction,
                     };
-                    match runs.last_mut() {
-                        Some(last) if last.is_continued_by(&run) => last.count += run.count,
-                        _ => runs.push(run),
+                    let last = runs.last_mut();
+                    if let Some(last) = last.filter(|last| last.is_continued_by(&run)) {
+                        last.count += run.count;
+                    } else {
+                        runs.push(run);
                     }
                     if self.kept + runs.len() > RUNS_MAX {
                         let partition = self.partition;

@@ -11,7 +11,7 @@ const RECOVERY_NS: u64 = 5_000_000_000;
 
 /// What besides the settings decides on what may happen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Circumstances {
+pub struct PromiseFacts {
     /// A broker was lost during the load, or leaders may have moved unseen.
     pub had_outage: bool,
     /// Other applications write to the topic.
@@ -28,7 +28,7 @@ pub fn is_permitted(
     trial: &Trial,
     topic_settings: &BTreeMap<String, String>,
     flow: Option<&FlowPlan>,
-    circumstances: Circumstances,
+    circumstances: PromiseFacts,
 ) -> bool {
     let writes = flow.and_then(FlowPlan::produces);
     let idempotent = writes.is_some_and(|flow| flow.settings.idempotence);
@@ -60,7 +60,7 @@ fn may_lose(
     trial: &Trial,
     topic_settings: &BTreeMap<String, String>,
     flow: Option<&FlowPlan>,
-    circumstances: Circumstances,
+    circumstances: PromiseFacts,
 ) -> bool {
     let acks = flow
         .and_then(FlowPlan::produces)
@@ -85,7 +85,7 @@ fn may_lose_by_power(trial: &Trial, topic_settings: &BTreeMap<String, String>) -
         return false;
     }
     let replicas = u32::from(trial.topic.replication);
-    let in_sync_min = setting(trial, topic_settings, "min.insync.replicas")
+    let in_sync_min: u32 = setting(trial, topic_settings, "min.insync.replicas")
         .and_then(|value| value.parse().ok())
         .unwrap_or(1);
     if in_sync_min.min(replicas) < 2 {

@@ -53,7 +53,7 @@ impl CostTerm {
 
 /// The work of a whole cluster in one second: one amount per [`CostTerm`], in the order of [`CostTerm::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Work {
+pub(super) struct BrokerWork {
     pub(super) in_bytes: f64,
     pub(super) batches: f64,
     pub(super) replicated_bytes: f64,
@@ -64,9 +64,9 @@ pub(super) struct Work {
     pub(super) brokers: f64,
 }
 
-impl Work {
-    pub(super) fn of(facts: &TrialFacts) -> Work {
-        Work {
+impl BrokerWork {
+    pub(super) fn of(facts: &TrialFacts) -> BrokerWork {
+        BrokerWork {
             in_bytes: facts.in_bytes,
             batches: facts.batches,
             replicated_bytes: facts.replicated_bytes(),
@@ -148,12 +148,15 @@ impl CostModel {
     }
 
     /// Cores that some work needs.
-    pub(super) fn cores(&self, work: &Work) -> f64 {
+    pub(super) fn cores(&self, work: &BrokerWork) -> f64 {
         predicted(&self.cores, &work.amounts())
     }
 
     /// The same for each draw of trials and of prediction errors: what the next trial might show. In no order.
-    pub(super) fn drawn_cores<'a>(&'a self, work: &'a Work) -> impl Iterator<Item = f64> + 'a {
+    pub(super) fn drawn_cores<'a>(
+        &'a self,
+        work: &'a BrokerWork,
+    ) -> impl Iterator<Item = f64> + 'a {
         let errors = self.errors.iter().cycle();
         let draws = self.draws.iter().zip(errors);
         draws.map(|(cores, error)| predicted(cores, &work.amounts()) * error)
@@ -200,7 +203,7 @@ struct Point {
 impl Point {
     fn of(facts: &TrialFacts) -> Option<Point> {
         let cores = facts.cpu_cores.filter(|cores| *cores > 0.0)?;
-        let amounts = Work::of(facts).amounts();
+        let amounts = BrokerWork::of(facts).amounts();
         Some(Point { amounts, cores })
     }
 }
@@ -315,12 +318,12 @@ mod tests {
     fn intervals_of_noisy_trials_hold_the_truth() {
         let trials = trials(&[1.05, 0.97, 1.02, 0.94, 1.03, 0.99, 0.96, 1.04]);
         let model = CostModel::fit(&trials.iter().collect::<Vec<_>>());
-        let work = Work {
+        let work = BrokerWork {
             in_bytes: 1.5e8,
             batches: 2e4,
             replicated_bytes: 3e8,
             brokers: 3.0,
-            ..Work::default()
+            ..BrokerWork::default()
         };
         let truth = 0.3 + 0.3 + 0.4 + 0.03;
         let drawn: Vec<f64> = model.drawn_cores(&work).collect();

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cost::{Work, quantile};
+use super::cost::{BrokerWork, quantile};
 use super::facts::TrialFacts;
 use super::need::SizingNeed;
 
@@ -93,8 +93,8 @@ impl PeakLoad {
     }
 
     /// The work of so many brokers.
-    pub(super) fn work(&self, need: &SizingNeed, brokers: f64) -> Work {
-        Work {
+    pub(super) fn work(&self, need: &SizingNeed, brokers: f64) -> BrokerWork {
+        BrokerWork {
             in_bytes: self.in_bytes_per_s,
             batches: self.batches_per_s,
             replicated_bytes: self.replicated_bytes_per_s,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cost::{CostModel, Work, quantile};
+use super::cost::{BrokerWork, CostModel, quantile};
 use super::demand::PeakLoad;
 use super::machine::MachineType;
 use super::need::SizingNeed;
@@ -25,7 +25,7 @@ pub const REPLICAS_MAX: f64 = 4_000.0;
 pub const BROKERS_MAX: u32 = 100_000;
 
 /// What a broker does without any load.
-const OWN_WORK: Work = Work {
+const OWN_WORK: BrokerWork = BrokerWork {
     in_bytes: 0.0,
     batches: 0.0,
     replicated_bytes: 0.0,

@@ -23,10 +23,12 @@ impl FlowContent {
     /// # Errors
     /// The records cannot be made.
     pub fn of(share: &Share, plan: &FlowPlan) -> Result<Option<Self>, PayloadError> {
-        let (flow, tail_bytes) = match plan {
-            FlowPlan::Produce(flow) => (flow, 0),
-            FlowPlan::Echo(flow) => (&flow.produce, ECHO_BYTES_MAX),
-            FlowPlan::Consume(_) => return Ok(None),
+        let Some(flow) = plan.produces() else {
+            return Ok(None);
+        };
+        let tail_bytes = match plan {
+            FlowPlan::Echo(_) => ECHO_BYTES_MAX,
+            FlowPlan::Produce(_) | FlowPlan::Consume(_) => 0,
         };
         Ok(Some(Self {
             payload: payload_for(flow, share.flow_seed(&flow.name))?,

@@ -27,7 +27,6 @@ pub(crate) mod setting_names;
 pub mod size;
 pub(crate) mod trial;
 pub mod tune;
-mod tune_parts;
 pub mod verification;
 pub mod warning;
 pub(crate) mod warning_kind;

@@ -1,5 +1,7 @@
 //! The answer of a search for better settings: the recommendation, what it rests on, and what was not tried.
 
+mod parts;
+
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{
     AbRatio, ConditionRecord, MetricUnit, RacePlace, SettingEffect, SettingLine, TriedSetting,
@@ -11,8 +13,8 @@ use kgauge_scenario::{SettingScope, TuneGoal, TunePreset};
 
 use super::ab;
 use super::capacity::void_cause;
-pub use super::tune_parts::{changed, elsewhere, left_out, measured, phase_begins, phase_name};
 use crate::format;
+pub use parts::{changed, elsewhere, left_out, measured, phase_begins, phase_name};
 
 /// `Recommended: batch.size=131072. Throughput +34 % (95 % interval +30 to +38 %) in 7 pairs against the settings in
 /// force.`

@@ -7,7 +7,7 @@ use kgauge_results::run::{
 };
 use kgauge_scenario::Trial;
 use kgauge_verify::{
-    Circumstances, PartitionVerdict, Sighting, is_permitted, producer_place, transaction_records,
+    PartitionVerdict, PromiseFacts, Sighting, is_permitted, producer_place, transaction_records,
 };
 
 use super::loaded::{LoadedRepeat, open};
@@ -22,7 +22,7 @@ pub(super) struct VerificationTotals<'a> {
     pub(super) record: VerificationRecord,
     trial: &'a Trial,
     topic_settings: &'a BTreeMap<String, String>,
-    circumstances: Circumstances,
+    circumstances: PromiseFacts,
     /// When each fault began, in milliseconds since 1970.
     faults: Vec<(u64, String)>,
     sums: PartitionVerdict,
@@ -43,7 +43,7 @@ impl<'a> VerificationTotals<'a> {
             record: VerificationRecord::default(),
             trial: repeat.trial,
             topic_settings: &repeat.topic.facts.settings,
-            circumstances: Circumstances {
+            circumstances: PromiseFacts {
                 // On somebody's cluster, leaders move for reasons that are not visible here.
                 had_outage: is_existing || !repeat.outcome.outages.is_empty(),
                 is_shared: repeat.topic.earliest.is_some(),

@@ -45,8 +45,8 @@ key_map! {
         /// [the guide of faults](faults.md).
         pub faults: Vec<ListItem<FaultPlan>> = "faults" [absent "no faults", |_| Vec::new()],
             placed_list(map::<FaultKeys>());
-        /// Whether every record is identified, and all of them are read back after the load and compared with their acks.
-        /// See [the guide of verification](verify.md).
+        /// Whether every record is identified, and all of them are read back after the load and compared with their
+        /// acks. See [the guide of verification](verify.md).
         pub verify: bool = "verify" ["false"], flag();
         /// Factors: paths with lists of values; every combination is a trial. Or
         /// [one change at a time, or listed combinations](#vary).

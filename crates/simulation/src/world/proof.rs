@@ -1,4 +1,4 @@
-//! The simulation judged by `kgauge-verify`: identities in records, ledgers of acks, and a check of the logs at the end.
+//! The simulation judged by `kgauge-verify`: identities in records, ledgers of acks, a check of the logs at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,9 +4,9 @@
 use kgauge_analyze::summary::{AbRatio, SideEffect, SideFigure, TuneSummary, TuneWinner};
 use kgauge_results::run::{LeftOutCause, TunePhaseKind, TuneRecord};
 
-use super::answer::change_between;
-use super::capacity::void_cause;
 use crate::format;
+use crate::text::answer::change_between;
+use crate::text::capacity::void_cause;
 
 /// `+24 %, +20 to +28 %`.
 pub fn changed(ratio: AbRatio) -> String {
