@@ -55,6 +55,40 @@ pub struct TuneSummary {
     pub took_s: f64,
 }
 
+impl TuneSummary {
+    /// Settings that left no candidate in the race, and may still help by more than the width.
+    pub fn open_settings(&self) -> impl Iterator<Item = &TriedSetting> {
+        let raced = |one: &TriedSetting| {
+            let mut changes = self.race.iter().flat_map(|candidate| &candidate.changes);
+            changes.any(|change| change.names.contains(&one.name))
+        };
+        let settings = self.settings.iter();
+        settings.filter(move |one| {
+            one.effect == SettingEffect::Open && !raced(one) && self.may_help(one.ratio)
+        })
+    }
+
+    /// Candidates that the race could not judge, and that may still help by more than the width.
+    pub fn open_candidates(&self) -> impl Iterator<Item = &RacedCandidate> {
+        self.race.iter().filter(|one| {
+            matches!(one.place, RacePlace::Finisher | RacePlace::NoGain) && self.may_help(one.ratio)
+        })
+    }
+
+    /// Whether something that was tried may help by more than the width, although nothing shows it.
+    pub fn is_open(&self) -> bool {
+        self.open_settings().next().is_some() || self.open_candidates().next().is_some()
+    }
+
+    /// Whether an interval reaches beyond the width on the better side; an unknown one does.
+    fn may_help(&self, ratio: Option<AbRatio>) -> bool {
+        ratio.is_none_or(|ratio| match self.more_is_better {
+            true => ratio.interval.high > 1.0 + self.width,
+            false => ratio.interval.low < 1.0 / (1.0 + self.width),
+        })
+    }
+}
+
 /// The answer of a search for better settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

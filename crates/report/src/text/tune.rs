@@ -4,8 +4,8 @@ mod parts;
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{
-    AbRatio, ConditionRecord, MetricUnit, RacePlace, SettingEffect, SettingLine, TriedSetting,
-    TuneSummary, TuneVerdict, TuneWinner,
+    AbRatio, ConditionRecord, MetricUnit, RacePlace, SettingEffect, SettingLine, TuneSummary,
+    TuneVerdict, TuneWinner,
 };
 use kgauge_analyze::tuning::table::{SettingCost, SettingRisk};
 use kgauge_results::run::TuneEnd;
@@ -57,8 +57,10 @@ pub fn answer(search: &TuneSummary) -> String {
             names(&winner.changes),
             proven(winner)
         ),
-        (None, TuneVerdict::NothingHelps) => nothing_helps(search),
-        (None, _) => "Inconclusive: the search ended before its proof.".to_owned(),
+        (None, TuneVerdict::NothingHelps) => {
+            format!("Nothing that was tried helps by more than {width}.")
+        }
+        (None, _) => left_open(search),
     }
 }
 
@@ -67,32 +69,21 @@ pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
     summary.tune.as_ref().map(answer)
 }
 
-fn nothing_helps(search: &TuneSummary) -> String {
-    let width = width(search);
-    let open: Vec<String> = search
-        .settings
-        .iter()
-        .filter(|one| one.effect == SettingEffect::Open && may_help(search, one))
-        .map(|one| format!("{}={}", one.name, one.value))
-        .collect();
+/// What ended without a winner, and without ruling one out.
+fn left_open(search: &TuneSummary) -> String {
+    let settings = search.open_settings();
+    let settings = settings.map(|one| format!("{}={}", one.name, one.value));
+    let raced = search.open_candidates().map(|one| names(&one.changes));
+    let open: Vec<String> = settings.chain(raced).collect();
     match open.is_empty() {
-        true => format!("Nothing that was tried helps by more than {width}."),
+        true => "Inconclusive: the search ended before its proof.".to_owned(),
         false => format!(
-            "Nothing that was tried is shown to help by more than {width}. The intervals of {} are \
-             too wide to rule it out.",
-            open.join(", ")
+            "Inconclusive: nothing is shown to help, but the intervals of {} are too wide to rule out a gain of more than \
+             {}. Use longer repeats, a longer --budget or a larger --width.",
+            open.join(", "),
+            width(search)
         ),
     }
-}
-
-/// Whether a setting's interval reaches beyond the width on the better side.
-fn may_help(search: &TuneSummary, setting: &TriedSetting) -> bool {
-    setting
-        .ratio
-        .is_none_or(|ratio| match search.more_is_better {
-            true => ratio.interval.high > 1.0 + search.width,
-            false => ratio.interval.low < 1.0 / (1.0 + search.width),
-        })
 }
 
 /// Why the settings in force could not be judged, and what to do.
@@ -392,6 +383,8 @@ pub(crate) mod tests {
     use kgauge_results::run::{LeftOutCause, LeftOutSetting};
 
     use super::super::ab::tests::{different, test_of};
+    use kgauge_analyze::summary::TriedSetting;
+
     use super::*;
 
     fn ratio(ratio: f64) -> AbRatio {
@@ -523,10 +516,14 @@ pub(crate) mod tests {
             answer(&search),
             "Nothing that was tried helps by more than 3 %."
         );
+        search.verdict = TuneVerdict::Inconclusive;
+        search.race.clear();
         search.settings[0].effect = SettingEffect::Open;
+        search.settings[0].ratio = None;
+        assert!(search.is_open());
         let text = answer(&search);
         assert!(
-            text.contains("The intervals of batch.size=131072 are too wide"),
+            text.contains("the intervals of batch.size=131072 are too wide to rule out a gain of more than 3 %"),
             "{text}"
         );
     }

@@ -34,7 +34,7 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
             .and_then(|phase| of_condition(plan, &[(phase, 0)], condition as usize)),
         _ => None,
     };
-    Some(TuneSummary {
+    let mut search = TuneSummary {
         goal: plan.goal,
         preset: plan.preset,
         metric: plan.metric.to_string(),
@@ -52,7 +52,12 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
         end: record.end.clone(),
         missed,
         took_s: record.took_ns as f64 / 1e9,
-    })
+    };
+    // Without a gain that could be shown, it is still open whether there is one that could not.
+    if search.verdict == TuneVerdict::NothingHelps && search.winner.is_none() && search.is_open() {
+        search.verdict = TuneVerdict::Inconclusive;
+    }
+    Some(search)
 }
 
 fn verdict(record: &TuneRecord, winner: Option<&TuneWinner>) -> TuneVerdict {
