@@ -79,6 +79,14 @@ impl FakeKubernetes {
         assert!(!self.site.path("out.fetching").exists());
     }
 
+    /// Waits until the lead shows that records flow.
+    fn await_load(&self) {
+        let log = self.site.path("bin/state/lead.log");
+        wait_until("load", || {
+            fs::read_to_string(&log).is_ok_and(|log| log.contains("writers ~"))
+        });
+    }
+
     /// Waits until the pods' processes have ended.
     fn await_end(&self) {
         for pod in ["lead", "agent-0", "agent-1"] {
@@ -192,11 +200,7 @@ fn ctrl_c_ends_the_run_in_the_pods_and_brings_what_there_is() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for(
-        &fake
-            .site
-            .path("bin/state/results/run/repeats/0000-00/slices.jsonl"),
-    );
+    fake.await_load();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     let stderr = text(&output.stderr);
@@ -215,11 +219,7 @@ fn a_killed_lead_is_named() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for(
-        &fake
-            .site
-            .path("bin/state/results/run/repeats/0000-00/slices.jsonl"),
-    );
+    fake.await_load();
     let pid = fs::read_to_string(fake.site.path("bin/state/lead.pid")).unwrap();
     let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();

@@ -40,6 +40,9 @@ pub fn sentence(check: &Verification) -> String {
 
 fn head(check: &Verification) -> String {
     let acked = format::counted(check.acked, "acked record");
+    if check.acked == 0 && !check.unchecked.is_empty() {
+        return "Nothing was verified.".to_owned();
+    }
     let has_forbidden = check.forbidden().next().is_some();
     match (has_forbidden, check.confirmed == check.acked) {
         (true, _) => format!(
