@@ -42,10 +42,13 @@ refused the agent or was not there.";
 
 pub(crate) const AGENTS_MANIFEST: &str = "\
 Examples:
-  kgauge agents manifest k8s:replicas=5,namespace=perf throughput --target kafka.perf.svc:9092 \\
+  kgauge agents manifest k8s:replicas=5,namespace=perf throughput \\
+      --target kafka.perf.svc:9092 \\
       | kubectl apply -f -
-  kgauge agents manifest k8s:replicas=25,namespace=perf,image=registry.example/kgauge:1,cpu=4 \\
-      my-scenario.yaml --target strimzi:kafka/my-cluster,user=kgauge > nightly.yaml
+  kgauge agents manifest \\
+      k8s:replicas=25,namespace=perf,image=registry.example/kgauge:1,cpu=4 \\
+      my-scenario.yaml --target strimzi:kafka/my-cluster,user=kgauge \\
+      > nightly.yaml
 
 The objects are a Secret, a ConfigMap with the plan, a Service, and one Job each for the lead and the agents; with \
 user= also the KafkaUser. Guide: kgauge help kubernetes";
@@ -198,7 +201,8 @@ Examples:
   kgauge tune --target kafka:2.8.2 --candidate topic.partitions=8 \\
       --candidate broker.num.network.threads=4
   kgauge tune --preset latency --goal latency latency
-  kgauge tune --preset durability --durability-may-change --target kafka:4.3.1,brokers=3
+  kgauge tune --preset durability --durability-may-change \\
+      --target kafka:4.3.1,brokers=3
 
 kgauge measures the settings in force and their bottleneck, screens settings that act on it, and lets the best ones race. \
 Then it measures the winner again beside the settings in force. Only this proof makes a recommendation. Settings that \

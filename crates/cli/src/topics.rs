@@ -91,6 +91,7 @@ mod tests {
             "A scenario asks one question",
             "| `*`, closed loop |",
             "`--target` selects",
+            "kgauge calls the `kubectl`",
             "| 130 |",
         ]) {
             assert!(section(page, heading).contains(words), "{name}");
