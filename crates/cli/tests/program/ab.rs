@@ -131,7 +131,9 @@ fn a_test_or_a_run_that_cannot_begin_leaves_no_folder() {
     let site = Site::new();
     // Port 1 is reserved, so nobody listens there.
     let nobody = ["--target", "127.0.0.1:1"];
-    let both = [&["ab"][..], &nobody, &nobody, &["--yes"]].concat();
+    // The same port by another name: equal targets would be refused before anything is tried.
+    let other = ["--target", "localhost:1"];
+    let both = [&["ab"][..], &nobody, &other, &["--yes"]].concat();
     check_status(&site.run(&both), 3);
     assert!(!site.path("kgauge-runs").exists());
     let one = [&["run", "latency"][..], &nobody, &["--yes"]].concat();
