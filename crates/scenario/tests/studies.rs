@@ -224,10 +224,18 @@ fn quick_leaves_time_for_everything_around_the_load() {
 #[test]
 fn every_study_says_what_was_found_and_where_it_can_be_repeated() {
     for study in Studies::list() {
-        assert!(study.found.is_some(), "{}", study.name);
         let target = study.target.clone().unwrap();
-        assert!(target.starts_with("kafka:"), "{}: {target}", study.name);
         assert!(!study.differs.is_empty(), "{}", study.name);
+        if study.name == "durability" {
+            // It tests promises, not figures, and Apache Kafka cannot lose the page cache on purpose.
+            assert_eq!(
+                (study.found.as_deref(), target.as_str()),
+                (None, "embedded:3")
+            );
+            continue;
+        }
+        assert!(study.found.is_some(), "{}", study.name);
+        assert!(target.starts_with("kafka:"), "{}: {target}", study.name);
     }
 }
 
