@@ -24,9 +24,13 @@ fn found(deviations: Deviations, seed: u64) -> BTreeMap<(Anomaly, bool), u64> {
 }
 
 fn assert_found(deviations: Deviations, anomaly: Anomaly) {
+    assert_found_within(SEEDS, deviations, anomaly);
+}
+
+fn assert_found_within(seeds: u64, deviations: Deviations, anomaly: Anomaly) {
     let is_found = |seed| found(deviations, seed).contains_key(&(anomaly, true));
     assert!(
-        (0..SEEDS).any(is_found),
+        (0..seeds).any(is_found),
         "{deviations:?}: no {anomaly:?}, but {:?}",
         found(deviations, 0)
     );
@@ -127,5 +131,6 @@ fn a_dedupe_window_of_four_makes_duplicates() {
         batches_kept: Some(4),
         ..Deviations::default()
     };
-    assert_found(deviations, Anomaly::Duplicate);
+    // It takes a batch that is sent again after four younger ones: rare.
+    assert_found_within(400, deviations, Anomaly::Duplicate);
 }

@@ -84,7 +84,7 @@ impl MachineType {
             match text {
                 "" => {}
                 _ if text.starts_with('#') => {}
-                HEAD if !has_head => has_head = true,
+                _ if !has_head && text.replace(' ', "") == HEAD => has_head = true,
                 _ if !has_head => return Err(MachineTableError::Head),
                 _ => types.push(MachineType::of_line(index + 1, text)?),
             }
@@ -148,6 +148,8 @@ mod tests {
     fn what_is_wrong_is_named() {
         let table = |line: &str| MachineType::table(&format!("# mine\n{HEAD}\n{line}\n"));
         assert_eq!(table("a,2,4,,,,").expect("a table")[0].price_per_hour, None);
+        let blanks = format!("{}\na, 2, 4,,,,", HEAD.replace(',', ", "));
+        assert_eq!(MachineType::table(&blanks).map(|types| types.len()), Ok(1));
         assert_eq!(
             MachineType::table("a,2,4,,,,"),
             Err(MachineTableError::Head)

@@ -42,8 +42,8 @@ enum AgentsAction {
 #[derive(Debug, Args)]
 #[command(after_help = help::AGENTS_MANIFEST)]
 pub(crate) struct ManifestArgs {
-    /// `k8s:replicas=N,namespace=NAME[,image=IMAGE][,pull-secret=NAME][,cpu=2][,memory=1Gi]
-    /// [,node-selector=KEY=VALUE][,deadline=4h]`
+    /// `k8s:replicas=N,namespace=NAME`; also, after commas: image=IMAGE, pull-secret=NAME, cpu=2,
+    /// memory=1Gi, node-selector=KEY=VALUE, deadline=4h
     #[arg(value_name = "K8S")]
     agents: String,
 
