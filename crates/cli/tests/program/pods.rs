@@ -82,8 +82,9 @@ impl FakeKubernetes {
     /// Waits until the lead shows that records flow.
     fn await_load(&self) {
         let log = self.site.path("bin/state/lead.log");
+        // The plan is the last line before the first repeat; its result comes a minute later.
         wait_until("load", || {
-            fs::read_to_string(&log).is_ok_and(|log| log.contains("writers ~"))
+            fs::read_to_string(&log).is_ok_and(|log| log.contains("; results in "))
         });
     }
 
