@@ -1,5 +1,6 @@
 //! The target, shared between the run and the thread that injects faults.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,13 @@ impl SharedTarget {
         self.lock()
             .as_ref()
             .map_or_else(Vec::new, Target::processes)
+    }
+
+    /// The data folders of each broker of Apache Kafka that kgauge started.
+    pub(crate) fn broker_dirs(&self) -> Vec<(i32, Vec<PathBuf>)> {
+        self.lock()
+            .as_ref()
+            .map_or_else(Vec::new, Target::broker_dirs)
     }
 
     /// The counters of an embedded cluster's nodes, if they answer within `limit`. The limit includes the wait for

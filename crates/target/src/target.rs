@@ -259,7 +259,15 @@ impl Target {
         }
     }
 
-    /// The same, each with its broker.
+    /// The data folders of each broker of Apache Kafka that kgauge started.
+    pub fn broker_dirs(&self) -> Vec<(i32, Vec<PathBuf>)> {
+        match self {
+            Target::Kafka(kafka) => kafka.broker_dirs(),
+            Target::Embedded(_) | Target::Existing(_) => Vec::new(),
+        }
+    }
+
+    /// Processes on this machine that belong only to the target, each with its broker.
     pub fn processes(&self) -> Vec<TargetProcess> {
         match self {
             Target::Embedded(embedded) => vec![TargetProcess {

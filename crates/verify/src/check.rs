@@ -226,11 +226,12 @@ impl Stream {
             self.next = sequence + 1;
             return true;
         }
-        let is_new = self.gaps.remove(sequence);
-        if is_new {
+        if self.gaps.remove(sequence) {
             verdict.add(Anomaly::NonmonotonicSend, sighting);
+            return true;
         }
-        is_new
+        // A gap that was not kept may have had it.
+        self.has_too_many_gaps
     }
 
     /// What is known about a record.

@@ -40,12 +40,17 @@ impl FlowContent {
 
     /// Whether key and value are those of the flow's record with this number, apart from the identity at its start.
     pub fn is(&mut self, number: u64, key: Option<&[u8]>, value: &[u8]) -> bool {
+        self.has_value(number, value) && self.draft.key() == key
+    }
+
+    /// The same for the value alone.
+    pub fn has_value(&mut self, number: u64, value: &[u8]) -> bool {
         let n = number / self.producers;
         self.payload.make(number, n, &mut self.draft);
         let Some(expected) = self.draft.value() else {
             return false;
         };
-        if expected.len() != value.len() || self.draft.key() != key {
+        if expected.len() != value.len() {
             return false;
         }
         let compared = STAMP_BYTES..value.len().saturating_sub(self.tail_bytes);

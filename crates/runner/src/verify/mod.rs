@@ -3,10 +3,13 @@
 
 mod fetch;
 mod loaded;
+mod log_files;
 mod reader;
 mod replicas;
 mod totals;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use kgauge_load::{FlowContent, PayloadError, VerifySetup};
@@ -70,6 +73,7 @@ pub(crate) fn check(
         repeat,
         ends,
         contents,
+        folders: session.target.broker_dirs().into_iter().collect(),
         bytes: 0,
         reported: Instant::now(),
     };
@@ -87,6 +91,8 @@ struct ReadingPass<'a> {
     repeat: &'a LoadedRepeat<'a>,
     ends: PartitionEnds,
     contents: Vec<Option<FlowContent>>,
+    /// The data folders of brokers that kgauge started.
+    folders: BTreeMap<i32, Vec<PathBuf>>,
     bytes: u64,
     /// When the user last saw how far it is.
     reported: Instant,
@@ -137,7 +143,9 @@ impl ReadingPass<'_> {
             verdict.add(Anomaly::StuckLastStableOffset, &place);
         }
         verdict.add_back(back);
-        if extent.is_complete && self.repeat.topic.facts.replication_factor > 1 {
+        // What retention or compaction removes, each replica loses at another time.
+        let is_kept = extent.log_start == 0 && !totals.is_compacted();
+        if extent.is_complete && is_kept && self.repeat.topic.facts.replication_factor > 1 {
             let topic = &self.repeat.topic.facts.name;
             let range = ComparedRange {
                 topic,
@@ -146,7 +154,8 @@ impl ReadingPass<'_> {
                 end: readable,
             };
             let interrupt = session.stopping.all.clone();
-            let compared = compare(&mut session.cluster, &range, &digest, &interrupt);
+            let cluster = &mut session.cluster;
+            let compared = compare(cluster, &self.folders, &range, &digest, &interrupt);
             totals.record.replicas_compared += compared.compared;
             for offset in compared.differing {
                 let place = Sighting::at(offset);

@@ -7,13 +7,17 @@ use kgauge_load::FlowContent;
 use kgauge_verify::{PartitionCheck, ReadExtent, ReplicaDigest, Stamp, producer_place};
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
+use kgauge_wire::message_set;
 use kgauge_wire::messages::fetch::PartitionData;
-use kgauge_wire::record_batch::{Batch, batches};
+use kgauge_wire::record_batch::{Batch, MAGIC, TallyDepth, batches};
 
 use super::fetch::{FetchPlace, FetchTrouble, VERSION_MAX, fetch};
 
-/// The first version with record batches and isolation levels.
-const VERSION_MIN: i16 = 4;
+/// Brokers before 0.11 answer with message sets.
+const VERSION_MIN: i16 = 0;
+
+/// Where the format is, in batches and in messages.
+const MAGIC_AT: usize = 16;
 
 /// Limits the size of a decompressed batch.
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
@@ -55,7 +59,8 @@ pub(super) struct PartitionReader<'a> {
 struct Progress {
     position: u64,
     last_stable_offset: Option<u64>,
-    has_batches: bool,
+    /// What comes next cannot be read.
+    is_corrupt: bool,
 }
 
 impl PartitionReader<'_> {
@@ -75,7 +80,9 @@ impl PartitionReader<'_> {
                     stable = progress.last_stable_offset;
                     if progress.position > position {
                         (position, moved_at) = (progress.position, Instant::now());
-                    } else if !progress.has_batches {
+                    } else if progress.is_corrupt {
+                        break;
+                    } else {
                         std::thread::sleep(PAUSE);
                     }
                 }
@@ -161,13 +168,24 @@ impl CheckedPages<'_> {
         let mut progress = Progress {
             position,
             last_stable_offset: u64::try_from(answer.last_stable_offset).ok(),
-            has_batches: false,
+            is_corrupt: false,
         };
+        let bytes = answer.records.as_deref().unwrap_or_default();
+        let magic = bytes.get(MAGIC_AT);
+        if magic.is_some_and(|magic| i8::from_be_bytes([*magic]) < MAGIC) {
+            self.take_messages(bytes, &mut progress, check);
+            return progress;
+        }
         let mut aborted = AbortedTransactions::of(answer);
-        for batch in batches(answer.records.as_deref().unwrap_or_default()) {
-            // A batch that is cut off comes again with the next request.
-            let Ok(batch) = batch else { break };
-            progress.has_batches = true;
+        for batch in batches(bytes) {
+            let Ok(batch) = batch else {
+                // The next request begins with it.
+                if progress.position == position {
+                    check.note_corrupt(position, 1);
+                    progress.is_corrupt = true;
+                }
+                break;
+            };
             let end = u64::try_from(batch.header.next_offset()).unwrap_or(u64::MAX);
             if end <= progress.position {
                 continue;
@@ -184,6 +202,37 @@ impl CheckedPages<'_> {
             progress.position = end;
         }
         progress
+    }
+
+    /// Checks the messages of a broker before 0.11. They are read twice: none of them counts if one is corrupt.
+    fn take_messages(
+        &mut self,
+        bytes: &[u8],
+        progress: &mut Progress,
+        check: &mut PartitionCheck,
+    ) {
+        let from = i64::try_from(progress.position).unwrap_or(i64::MAX);
+        let contents = &mut *self.contents;
+        let buffers = (&mut self.decompressor, &mut self.scratch);
+        let max = DECOMPRESSED_BYTES_MAX;
+        let sound = message_set::tally(bytes, from, TallyDepth::Records, buffers, max, |_, _| ());
+        let Ok(sound) = sound else {
+            check.note_corrupt(progress.position, 1);
+            progress.is_corrupt = true;
+            return;
+        };
+        self.bytes += sound.batch_bytes;
+        let buffers = (&mut self.decompressor, &mut self.scratch);
+        let depth = TallyDepth::RecordsUnchecked;
+        let _ = message_set::tally(bytes, from, depth, buffers, max, |offset, value| {
+            check.note(u64::try_from(offset).unwrap_or(0), value, |stamp: &Stamp| {
+                let (flow, _) = producer_place(stamp.producer);
+                let content = contents.get_mut(flow).and_then(Option::as_mut);
+                content.is_some_and(|one| one.has_value(stamp.number, value.unwrap_or_default()))
+            });
+        });
+        let next = sound.next_offset.and_then(|next| u64::try_from(next).ok());
+        progress.position = next.unwrap_or(0).max(progress.position);
     }
 
     fn take_batch(&mut self, batch: &Batch<'_>, from: u64, check: &mut PartitionCheck) {

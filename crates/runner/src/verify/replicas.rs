@@ -1,10 +1,14 @@
 //! Compares the followers of a partition with its leader, batch by batch.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use kgauge_client::{Cluster, Interrupt};
 use kgauge_verify::ReplicaDigest;
 use kgauge_wire::record_batch::batches;
 
 use super::fetch::{FetchPlace, VERSION_MAX, fetch};
+use super::log_files;
 
 /// From this version on, followers answer consumers (KIP-392).
 const VERSION_MIN: i16 = 11;
@@ -29,9 +33,11 @@ pub(super) struct ReplicaComparison {
     pub(super) differing: Vec<u64>,
 }
 
-/// Compares each follower with the leader's digest.
+/// Compares each follower in sync with the leader's digest. Replicas of brokers that kgauge started are read from their
+/// files, in `folders` by broker; others answer as consumers' nearest replicas do.
 pub(super) fn compare(
     cluster: &mut Cluster,
+    folders: &BTreeMap<i32, Vec<PathBuf>>,
     range: &ComparedRange<'_>,
     leader: &ReplicaDigest,
     interrupt: &Interrupt,
@@ -41,15 +47,18 @@ pub(super) fn compare(
     let Some(found) = cluster.metadata().partition(range.topic, index) else {
         return comparison;
     };
-    let leader_id = found.leader_id;
-    let followers: Vec<i32> = found
-        .isr
-        .iter()
-        .copied()
-        .filter(|id| Some(*id) != leader_id)
-        .collect();
-    for follower in followers {
-        if let Some(digest) = digest(cluster, follower, range, interrupt) {
+    let Some(leader_id) = found.leader_id else {
+        return comparison;
+    };
+    let in_sync = found.isr.clone();
+    let in_files = |id: i32| log_files::digest(folders.get(&id)?, range);
+    let leader_in_files = in_files(leader_id);
+    for follower in in_sync.into_iter().filter(|id| *id != leader_id) {
+        let compared = match &leader_in_files {
+            Some(leader) => in_files(follower).map(|digest| (leader, digest)),
+            None => digest(cluster, follower, range, interrupt).map(|digest| (leader, digest)),
+        };
+        if let Some((leader, digest)) = compared {
             comparison.compared += 1;
             comparison.differing.extend(leader.differing(&digest));
         }

@@ -125,9 +125,7 @@ impl<'a> VerificationTotals<'a> {
         let duplicates: u64 = duplicates.map(|(_, found)| found.count).sum();
         self.circumstances.only_renumbered_duplicates =
             duplicates == self.sums.duplicates_renumbered;
-        let policy = self.topic_settings.get("cleanup.policy");
-        let compacts = policy.is_some_and(|policy| policy.contains("compact"));
-        if compacts || self.trial.topic.is_compacted() {
+        if self.is_compacted() {
             self.excuse_compaction();
         }
         let anomalies = self.anomalies.iter();
@@ -145,6 +143,12 @@ impl<'a> VerificationTotals<'a> {
             unchecked: self.unchecked.into_values().collect(),
             ..self.record
         }
+    }
+
+    /// Whether the topic is compacted.
+    pub(super) fn is_compacted(&self) -> bool {
+        let policy = self.topic_settings.get("cleanup.policy");
+        policy.is_some_and(|policy| policy.contains("compact")) || self.trial.topic.is_compacted()
     }
 
     /// In a compacted topic, a missing record may have been replaced.

@@ -124,6 +124,14 @@ impl KafkaTarget {
             .collect()
     }
 
+    /// The same by broker.
+    pub fn broker_dirs(&self) -> Vec<(i32, Vec<PathBuf>)> {
+        let brokers = self.nodes.iter().filter(|node| node.is_broker);
+        brokers
+            .map(|node| (i32::from(node.id), node.log_dirs.clone()))
+            .collect()
+    }
+
     /// The requested broker settings.
     pub(crate) fn settings_asked(&self) -> Vec<String> {
         let own = self.spec.broker_settings.values();
