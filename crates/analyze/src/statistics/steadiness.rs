@@ -65,8 +65,11 @@ const EDGE: f64 = 0.1;
 /// The 1 % point of the largest absolute value of a Brownian bridge (Kolmogorov's distribution).
 const CUSUM_CRITICAL: f64 = 1.628;
 
-/// Changes smaller than this are no reason to doubt a figure.
+/// Changes of a throughput smaller than this are no reason to doubt it.
 const CHANGE_MIN: f64 = 0.08;
+
+/// The same for latencies, whose percentiles are rarely known to a fifth.
+const LOG_CHANGE_MIN: f64 = 0.20;
 
 /// A series in which only a change larger than this would have shown decides nothing.
 const DETECTABLE_MAX: f64 = 0.35;
@@ -113,13 +116,14 @@ pub fn check(values: &[f64], better: Better) -> SteadinessCheck {
     let relative: Vec<f64> = values.iter().map(|value| value / mean).collect();
     let shift = Shift::of(&relative);
     let change_of = |shift: &Shift| shift.after / shift.before.max(f64::EPSILON) - 1.0;
-    judge(&relative, shift, better, change_of)
+    judge(&relative, shift, (better, CHANGE_MIN), change_of)
 }
 
-/// The same of logarithms, whose differences are ratios.
+/// The same of logarithms of latencies, whose differences are ratios. A fall by a sixth is as large as a rise by a
+/// fifth.
 pub fn check_logs(logs: &[f64], better: Better) -> SteadinessCheck {
     let change_of = |shift: &Shift| (shift.after - shift.before).exp() - 1.0;
-    judge(logs, Shift::of(logs), better, change_of)
+    judge(logs, Shift::of(logs), (better, LOG_CHANGE_MIN), change_of)
 }
 
 fn undecided() -> SteadinessCheck {
@@ -133,7 +137,7 @@ fn undecided() -> SteadinessCheck {
 fn judge(
     values: &[f64],
     shift: Option<Shift>,
-    better: Better,
+    (better, change_min): (Better, f64),
     change_of: impl Fn(&Shift) -> f64,
 ) -> SteadinessCheck {
     let Some(shift) = shift.filter(|_| values.len() >= VALUES_MIN) else {
@@ -146,7 +150,8 @@ fn judge(
     // Of a step in the middle the partial sums reach a quarter of its height times n.
     let detectable = 4.0 * CUSUM_CRITICAL * deviation / n.sqrt();
     let is_seen = largest > CUSUM_CRITICAL * deviation;
-    let steadiness = if is_seen && change.abs() >= CHANGE_MIN {
+    let is_large = (1.0 + change).ln().abs() >= (1.0 + change_min).ln();
+    let steadiness = if is_seen && is_large {
         kind_of_change(values, &shift, change, better)
     } else if detectable > DETECTABLE_MAX {
         Steadiness::Undecided

@@ -26,6 +26,11 @@ pub enum LatenessCause {
         /// How many processors they used, on the mean over the hold.
         cores: f64,
     },
+    /// That of the hypervisor: it kept processors from this virtual machine when they were wanted.
+    Hypervisor {
+        /// How many processors it took, on the mean over the hold.
+        cores: f64,
+    },
     /// That of the machine: load and target share its processors, and together they need more.
     SharedProcessors,
     /// The scenario's own: it broke the target meanwhile.
@@ -57,6 +62,7 @@ impl LatenessCause {
         match self {
             LatenessCause::Generator { .. }
             | LatenessCause::OtherPrograms { .. }
+            | LatenessCause::Hypervisor { .. }
             | LatenessCause::SharedProcessors
             | LatenessCause::Unknown => true,
             LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault => false,

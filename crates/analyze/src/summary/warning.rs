@@ -93,6 +93,8 @@ findings! {
     AgentThrottled { agent: String, part: f64 },
     /// Other programs used CPU on this machine.
     OtherPrograms { is_in_latencies: bool },
+    /// The hypervisor kept processors from this virtual machine, and records were late.
+    HypervisorTookCpu,
     /// Load generator and target together needed more CPUs than the machine has.
     ProcessorsExhausted,
     /// Generator CPU was not measured.

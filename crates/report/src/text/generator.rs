@@ -164,6 +164,10 @@ pub(crate) fn late(cause: LatenessCause) -> Option<(&'static str, &'static str)>
             "busy machine",
             ", including delay from other load on this host",
         )),
+        LatenessCause::Hypervisor { .. } => Some((
+            "hypervisor",
+            ", including the load generator's wait for the hypervisor",
+        )),
         LatenessCause::SharedProcessors => Some((
             "shared CPUs",
             ", including the load generator's wait for CPU",
@@ -190,6 +194,7 @@ pub fn subject(cause: LatenessCause) -> &'static str {
             ClientWait::Throttle => "a quota: brokers throttled the client",
         },
         LatenessCause::OtherPrograms { .. } => "other load on this host, which took CPU",
+        LatenessCause::Hypervisor { .. } => "the hypervisor, which kept CPU from this machine",
         LatenessCause::SharedProcessors => "the CPUs that load generator and target share",
         LatenessCause::Fault => "the injected faults",
         LatenessCause::Unknown => "unknown",

@@ -12,6 +12,7 @@ pub fn limit_in_short(verdict: &LiveVerdict) -> Option<&'static str> {
         LatenessCause::Generator { is_busy: false } => Some("generator late"),
         LatenessCause::Generator { is_busy: true } => Some("generator busy"),
         LatenessCause::OtherPrograms { .. } => Some("other load"),
+        LatenessCause::Hypervisor { .. } => Some("hypervisor"),
         LatenessCause::SharedProcessors => Some("CPU"),
         LatenessCause::None
         | LatenessCause::Target { .. }

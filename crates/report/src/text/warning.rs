@@ -233,6 +233,7 @@ fn with_rest(
             of_generator("It is unknown whether the generator was the bottleneck.")
         }
         Finding::GeneratorLate => of_generator(about(WarningKind::GeneratorLate).title),
+        Finding::HypervisorTookCpu => of_generator(about(WarningKind::HypervisorTookCpu).title),
         Finding::ProcessorsExhausted => of_generator(about(WarningKind::ProcessorsExhausted).title),
         Finding::OtherPrograms { is_in_latencies } => of_generator(match is_in_latencies {
             true => "Other load on this host took CPU; latencies include the delay.",

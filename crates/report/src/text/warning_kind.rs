@@ -62,7 +62,7 @@ const LOST: &str =
 const REPLICATION: &str =
     "Replication did not keep up with the acks; use acks=all or a lower rate.";
 
-const ABOUT: [AboutWarning; 41] = [
+const ABOUT: [AboutWarning; 42] = [
     row(
         Kind::CoresShared,
         Caution,
@@ -165,6 +165,12 @@ const ABOUT: [AboutWarning; 41] = [
         Grave,
         "Other load on this host took CPU.",
         "Stop it or use an idle host, and rerun. A lower rate does not help.",
+    ),
+    row(
+        Kind::HypervisorTookCpu,
+        Caution,
+        "The hypervisor kept CPU from this machine; latencies include the delay.",
+        "Use a machine with CPUs of its own, and rerun.",
     ),
     row(
         Kind::ProcessorsExhausted,

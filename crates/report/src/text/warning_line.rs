@@ -248,6 +248,11 @@ const LINES: [(Kind, &str, &str); 33] = [
         "check CPU limits",
     ),
     (
+        Kind::HypervisorTookCpu,
+        "the hypervisor delayed records",
+        "use dedicated CPUs",
+    ),
+    (
         Kind::ProcessorsExhausted,
         "too little CPU delayed records",
         "use brokers on other machines",

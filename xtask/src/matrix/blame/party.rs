@@ -43,7 +43,7 @@ impl BlameVerdict {
             lateness: match generator["blame"]["cause"].as_str() {
                 Some("generator") => BlamedParty::Generator,
                 Some("target" | "fault") => BlamedParty::Target,
-                Some("other-programs") => BlamedParty::Others,
+                Some("other-programs" | "hypervisor") => BlamedParty::Others,
                 Some("shared-processors") => BlamedParty::Machine,
                 _ => BlamedParty::Nobody,
             },

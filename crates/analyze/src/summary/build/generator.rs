@@ -108,12 +108,15 @@ pub(super) fn verdict(flows: &[FlowSummary], cpu: &CpuSummary) -> GeneratorVerdi
         (Some(true), LatenessCause::Generator { .. }) => GeneratorState::Limited,
         (Some(true), _) if closed => GeneratorState::Limited,
         (_, LatenessCause::Generator { .. }) => GeneratorState::Late,
-        (_, LatenessCause::OtherPrograms { .. } | LatenessCause::SharedProcessors) => {
-            match flows.iter().any(had_room) {
-                true => GeneratorState::Crowded,
-                false => GeneratorState::Fine,
-            }
-        }
+        (
+            _,
+            LatenessCause::OtherPrograms { .. }
+            | LatenessCause::Hypervisor { .. }
+            | LatenessCause::SharedProcessors,
+        ) => match flows.iter().any(had_room) {
+            true => GeneratorState::Crowded,
+            false => GeneratorState::Fine,
+        },
         (None, _) | (_, LatenessCause::Unknown) => GeneratorState::Unknown,
         (Some(_), LatenessCause::None | LatenessCause::Target { .. } | LatenessCause::Fault) => {
             GeneratorState::Fine

@@ -160,6 +160,7 @@ fn about_generator(trial: &TrialSummary) -> Option<Finding> {
         (_, LatenessCause::OtherPrograms { .. }) => Some(Finding::OtherPrograms {
             is_in_latencies: true,
         }),
+        (_, LatenessCause::Hypervisor { .. }) => Some(Finding::HypervisorTookCpu),
         (_, LatenessCause::SharedProcessors) => Some(Finding::ProcessorsExhausted),
         (GeneratorState::Late | GeneratorState::Crowded, _) => Some(Finding::GeneratorLate),
         (GeneratorState::Fine, _) => is_full_of_others.then_some(Finding::OtherPrograms {

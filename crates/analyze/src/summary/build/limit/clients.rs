@@ -164,7 +164,9 @@ fn at_full_speed<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSumma
 pub(super) fn late(facts: &Facts<'_>, findings: &mut Findings) {
     let generator = &facts.trial.generator;
     let word = match generator.blame {
-        LatenessCause::OtherPrograms { .. } => Bottleneck::OtherPrograms,
+        LatenessCause::OtherPrograms { .. } | LatenessCause::Hypervisor { .. } => {
+            Bottleneck::OtherPrograms
+        }
         LatenessCause::SharedProcessors => Bottleneck::Processors,
         LatenessCause::Generator { .. } => Bottleneck::Generator,
         LatenessCause::None
