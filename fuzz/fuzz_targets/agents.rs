@@ -1,13 +1,14 @@
-//! The agent protocol: frames out of a byte stream, greetings and messages. No message is larger than its frame, and
-//! every one can be encoded again.
+//! The agent protocol: frames out of a byte stream, greetings and messages. No message is larger than its frame, every
+//! one can be encoded again, and what an agent reports can be added up.
 
 #![no_main]
 
 use kgauge_agents::AgentsSpec;
 use kgauge_agents::clock::{ClockExchange, ClockTrack};
 use kgauge_agents::protocol::{
-    AgentMessage, AgentFrame, FrameBuffer, AgentFrameError, Greeting, LeadMessage, decode, encode,
+    AgentFrame, AgentFrameError, AgentMessage, FrameBuffer, Greeting, LeadMessage, decode, encode,
 };
+use kgauge_results::PaceSeries;
 use libfuzzer_sys::fuzz_target;
 
 const SIZE_MAX: usize = 1 << 16;
@@ -49,6 +50,16 @@ fn clocks(bytes: &[u8]) {
     }
 }
 
+/// What an agent may report of its records over time.
+fn paces(message: &AgentMessage) {
+    if let AgentMessage::Progress { paces, .. } = message {
+        let mut sum = PaceSeries::default();
+        for pace in paces {
+            sum.add(pace);
+        }
+    }
+}
+
 fuzz_target!(|input: &[u8]| {
     let whole = frames(input, input.len());
     assert_eq!(frames(input, 3), whole);
@@ -59,6 +70,7 @@ fuzz_target!(|input: &[u8]| {
         }
         if let Ok(message) = decode::<AgentMessage>(&frame.content) {
             assert!(encode(&message).is_ok());
+            paces(&message);
         }
     }
     clocks(input);

@@ -1,10 +1,11 @@
-//! Writes the first inputs of the targets: messages and headers from the golden files of `wire`,
+//! Writes the first inputs of the targets: messages of agents, messages and headers from the golden files of `wire`,
 //! batches and compressed sections of every codec, files of run folders: of one that is made here, and of those whose
 //! paths are given.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use kgauge_agents::protocol::{FrameKind, encode_frame};
 use kgauge_fuzz::{decoders, input, run_folder, steps};
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
@@ -12,6 +13,7 @@ use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 fn main() -> io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     for target in [
+        "agents",
         "messages",
         "headers",
         "frames",
@@ -25,9 +27,47 @@ fn main() -> io::Result<()> {
     }
     fs::write(corpus.join("node/story"), steps::story())?;
     let count = 1 + messages(&corpus)? + batches(&corpus)? + message_sets(&corpus)?;
-    let count = count + run_folders(&corpus)?;
+    let count = count + run_folders(&corpus)? + agents(&corpus)?;
     println!("{count} inputs in {}", corpus.display());
     Ok(())
+}
+
+/// Messages of leads and agents, alone and in one stream, and values of `--agents`.
+fn agents(corpus: &Path) -> io::Result<u32> {
+    const MESSAGES: [&str; 7] = [
+        r#"{"message":"welcome","run_id":"r","index":0,"count":2}"#,
+        r#"{"message":"clock-probe","sent_ns":7}"#,
+        r#"{"message":"start","at_ns":9}"#,
+        r#"{"message":"hello","host":"h","version":"0.1.0","pid":1,"processors":2}"#,
+        r#"{"message":"clock-answer","sent_ns":7,"received_ns":8,"answered_ns":9}"#,
+        r#"{"message":"prepared","round":1,"facts":{"threads":2}}"#,
+        r#"{"message":"progress","load":{"elapsed_ns":1,"shipped_ns":1,"flows":[],"behind":[null],"held":[],"spun_ns":[3],
+            "incidents":[],"outages":[],"outage_changes":[]},
+            "paces":[{"bin_ns":100000000,"records":[1,2],"delay_ns":[3,4]}],"counts_done_ns":null}"#,
+    ];
+    const SPECS: [&str; 4] = [
+        "local:4",
+        "ssh:a,u@b",
+        "join:2,listen=[::1]:7700",
+        "a:1,b:2",
+    ];
+    let (mut count, mut all) = (0, Vec::new());
+    let mut write = |name: String, bytes: &[u8]| {
+        count += 1;
+        fs::write(corpus.join("agents").join(name), bytes)
+    };
+    for (number, message) in MESSAGES.iter().enumerate() {
+        let mut frame = Vec::new();
+        encode_frame(FrameKind::Message, message.as_bytes(), &mut frame)
+            .map_err(io::Error::other)?;
+        write(format!("message-{number}"), &frame)?;
+        all.extend(frame);
+    }
+    write("all".to_owned(), &all)?;
+    for (number, spec) in SPECS.iter().enumerate() {
+        write(format!("spec-{number}"), spec.as_bytes())?;
+    }
+    Ok(count)
 }
 
 /// Every line of the golden files.

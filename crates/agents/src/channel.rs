@@ -1,10 +1,13 @@
-//! A connection between lead and agent: TLS over a socket, frames in both directions, one thread.
+//! A connection between lead and agent: TLS over a socket, frames in both directions, one thread. Sending does not
+//! wait, so a side that reads nothing keeps nobody from noticing that it is gone.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection};
 use serde::Serialize;
 
@@ -21,6 +24,12 @@ pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 
 /// How long the other side may accept no bytes before it counts as gone.
 const WRITE_MAX: Duration = Duration::from_secs(3);
+
+/// How long the last bytes of a connection may take.
+const CLOSE_MAX: Duration = Duration::from_millis(500);
+
+/// With this many bytes in the queue, further frames wait where they are made.
+const UNSENT_BYTES_MAX: usize = 1 << 20;
 
 /// Why a connection to an agent or a lead is of no use any more.
 #[derive(Debug, thiserror::Error)]
@@ -53,10 +62,15 @@ pub(crate) struct AgentChannel {
     socket: TcpStream,
     tls: Connection,
     frames: FrameBuffer,
-    /// Reused for every frame that is sent.
-    encoded: Vec<u8>,
-    wait: Option<Duration>,
-    /// The other side said that nothing follows.
+    /// Encoded frames. TLS has taken the first `sent` bytes.
+    unsent: Vec<u8>,
+    sent: usize,
+    /// Since when the other side accepts no bytes, if some wait.
+    blocked: Option<Instant>,
+    /// Why nothing can be sent any more.
+    failure: Option<ChannelError>,
+    heard: Instant,
+    /// The other side has announced that nothing follows.
     is_over: bool,
 }
 
@@ -72,7 +86,7 @@ impl AgentChannel {
         let mut channel = Self::over(socket, tls.map_err(ChannelError::Tls)?.into())?;
         let deadline = Instant::now() + HANDSHAKE_MAX;
         let key = channel.session_key(deadline)?;
-        channel.greet(token, side, &key)?;
+        channel.greet(proof(token, side, &key), deadline)?;
         let greeting = channel.greeting(deadline)?;
         check(token, other(side), &key, &greeting)?;
         channel.frames.allow(FRAME_BYTES_MAX);
@@ -94,11 +108,12 @@ impl AgentChannel {
         let is_known =
             greeting.and_then(|greeting| Ok(check(token, other(side), &key, &greeting)?));
         match is_known {
-            Ok(()) => channel.greet(token, side, &key)?,
+            Ok(()) => channel.greet(proof(token, side, &key), deadline)?,
             Err(error) => {
-                // So that the other side can print what is wrong: the version, without a proof.
+                // So that the other side can print what is wrong: the version, and a proof that is right for nobody.
                 if matches!(error, ChannelError::Handshake(_)) {
-                    channel.refuse();
+                    let _ = channel.greet([0; PROOF_BYTES], deadline);
+                    channel.close();
                 }
                 return Err(error);
             }
@@ -109,14 +124,17 @@ impl AgentChannel {
 
     fn over(socket: TcpStream, tls: Connection) -> Result<Self, ChannelError> {
         socket.set_nodelay(true).map_err(ChannelError::Broken)?;
-        let limited = socket.set_write_timeout(Some(WRITE_MAX));
-        limited.map_err(ChannelError::Broken)?;
+        let unblocked = socket.set_nonblocking(true);
+        unblocked.map_err(ChannelError::Broken)?;
         Ok(Self {
             socket,
             tls,
             frames: FrameBuffer::new(GREETING_BYTES_MAX),
-            encoded: Vec::new(),
-            wait: None,
+            unsent: Vec::new(),
+            sent: 0,
+            blocked: None,
+            failure: None,
+            heard: Instant::now(),
             is_over: false,
         })
     }
@@ -124,13 +142,10 @@ impl AgentChannel {
     /// Completes the TLS handshake; returns the key that only its two ends have.
     fn session_key(&mut self, deadline: Instant) -> Result<[u8; PROOF_BYTES], ChannelError> {
         while self.tls.is_handshaking() {
-            self.flush()?;
-            if !self.tls.is_handshaking() {
-                break;
-            }
-            self.pull(left(deadline)?)?;
+            self.pump()?;
+            self.await_bytes(left(deadline)?)?;
         }
-        self.flush()?;
+        self.drain(deadline)?;
         let key = [0; PROOF_BYTES];
         let key = self
             .tls
@@ -138,28 +153,13 @@ impl AgentChannel {
         key.map_err(ChannelError::Tls)
     }
 
-    fn greet(
-        &mut self,
-        token: &AgentToken,
-        side: ProofSide,
-        key: &[u8],
-    ) -> Result<(), ChannelError> {
+    fn greet(&mut self, proof: [u8; PROOF_BYTES], deadline: Instant) -> Result<(), ChannelError> {
         let greeting = Greeting {
             version: PROTOCOL_VERSION,
-            proof: proof(token, side, key),
+            proof,
         };
-        self.send(FrameKind::Greeting, &greeting.encode())
-    }
-
-    /// A greeting whose proof is right for nobody.
-    fn refuse(&mut self) {
-        let greeting = Greeting {
-            version: PROTOCOL_VERSION,
-            proof: [0; PROOF_BYTES],
-        };
-        let _ = self.send(FrameKind::Greeting, &greeting.encode());
-        self.tls.send_close_notify();
-        let _ = self.flush();
+        self.queue(FrameKind::Greeting, &greeting.encode())?;
+        self.drain(deadline)
     }
 
     fn greeting(&mut self, deadline: Instant) -> Result<Greeting, ChannelError> {
@@ -167,77 +167,146 @@ impl AgentChannel {
             if let Some(frame) = self.frames.take()? {
                 return Ok(Greeting::decode(&frame)?);
             }
-            self.pull(left(deadline)?)?;
+            self.await_bytes(left(deadline)?)?;
         }
     }
 
-    /// Sends a message.
-    pub(crate) fn send_message(&mut self, message: &impl Serialize) -> Result<(), ChannelError> {
-        self.send(FrameKind::Message, &encode(message)?)
+    /// Adds a message to what is sent.
+    pub(crate) fn queue_message(&mut self, message: &impl Serialize) -> Result<(), ChannelError> {
+        self.queue(FrameKind::Message, &encode(message)?)
     }
 
-    /// Sends a frame; returns when the operating system has it.
-    pub(crate) fn send(&mut self, kind: FrameKind, content: &[u8]) -> Result<(), ChannelError> {
-        self.encoded.clear();
-        encode_frame(kind, content, &mut self.encoded)?;
-        let encoded = std::mem::take(&mut self.encoded);
-        let mut rest = encoded.as_slice();
-        while !rest.is_empty() {
-            // The session takes as much as its buffer has room for.
-            let taken = self
-                .tls
-                .writer()
-                .write(rest)
-                .map_err(ChannelError::Broken)?;
-            rest = rest.get(taken..).unwrap_or_default();
-            self.flush()?;
+    /// Adds a frame to what is sent.
+    pub(crate) fn queue(&mut self, kind: FrameKind, content: &[u8]) -> Result<(), ChannelError> {
+        if self.sent > 0 {
+            self.unsent.drain(..self.sent);
+            self.sent = 0;
         }
-        self.encoded = encoded;
-        Ok(())
+        Ok(encode_frame(kind, content, &mut self.unsent)?)
     }
 
-    fn flush(&mut self) -> Result<(), ChannelError> {
-        while self.tls.wants_write() {
-            match self.tls.write_tls(&mut self.socket) {
-                Ok(0) => return Err(ChannelError::Closed),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(ChannelError::Broken(error)),
+    /// Whether more frames may be queued.
+    pub(crate) fn has_room(&self) -> bool {
+        self.unsent.len().saturating_sub(self.sent) < UNSENT_BYTES_MAX
+    }
+
+    /// When bytes last arrived.
+    pub(crate) fn heard(&self) -> Instant {
+        self.heard
+    }
+
+    /// Sends what the socket accepts at once. A failure is returned by [`AgentChannel::receive`], after everything that
+    /// has arrived.
+    pub(crate) fn send_queued(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.pump().err();
+        }
+    }
+
+    /// Sends what the socket accepts at once.
+    ///
+    /// # Errors
+    /// Also if it has accepted nothing for [`WRITE_MAX`].
+    fn pump(&mut self) -> Result<(), ChannelError> {
+        loop {
+            while self.tls.wants_write() {
+                match self.tls.write_tls(&mut self.socket) {
+                    Ok(0) => return Err(ChannelError::Closed),
+                    Ok(_) => self.blocked = None,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        let since = *self.blocked.get_or_insert_with(Instant::now);
+                        return match since.elapsed() > WRITE_MAX {
+                            true => Err(ChannelError::Broken(io::ErrorKind::TimedOut.into())),
+                            false => Ok(()),
+                        };
+                    }
+                    Err(error) => return Err(ChannelError::Broken(error)),
+                }
+            }
+            let rest = self.unsent.get(self.sent..).unwrap_or_default();
+            if rest.is_empty() {
+                self.unsent.clear();
+                self.sent = 0;
+                return Ok(());
+            }
+            // The session takes as much as its buffer has space for.
+            let taken = self.tls.writer().write(rest);
+            match taken.map_err(ChannelError::Broken)? {
+                0 => return Ok(()),
+                taken => self.sent += taken,
             }
         }
-        Ok(())
     }
 
-    /// The next frame; `None` if none is complete within `wait`.
+    /// Waits until the operating system has everything.
+    fn drain(&mut self, deadline: Instant) -> Result<(), ChannelError> {
+        loop {
+            self.pump()?;
+            if !self.is_unsent() {
+                return Ok(());
+            }
+            self.poll(PollFlags::OUT, left(deadline)?)?;
+        }
+    }
+
+    fn is_unsent(&self) -> bool {
+        self.sent < self.unsent.len() || self.tls.wants_write()
+    }
+
+    /// The next frame; `None` if none is complete within `wait`. Sends what is queued meanwhile.
     pub(crate) fn receive(&mut self, wait: Duration) -> Result<Option<AgentFrame>, ChannelError> {
+        self.send_queued();
         if let Some(frame) = self.frames.take()? {
             return Ok(Some(frame));
         }
-        self.pull(wait)?;
+        match self.failure.take() {
+            None => self.await_bytes(wait)?,
+            Some(error) if matches!(self.pull(), Ok(true)) => self.failure = Some(error),
+            Some(error) => return Err(error),
+        }
         Ok(self.frames.take()?)
     }
 
-    /// Reads once from the socket, if bytes arrive within `wait`.
-    fn pull(&mut self, wait: Duration) -> Result<(), ChannelError> {
+    /// Reads once, if bytes arrive within `wait`.
+    fn await_bytes(&mut self, wait: Duration) -> Result<(), ChannelError> {
+        if self.pull()? {
+            return Ok(());
+        }
+        let flags = match self.is_unsent() {
+            true => PollFlags::IN | PollFlags::OUT,
+            false => PollFlags::IN,
+        };
+        self.poll(flags, wait)?;
+        self.pull()?;
+        Ok(())
+    }
+
+    fn poll(&self, flags: PollFlags, wait: Duration) -> Result<(), ChannelError> {
+        let limit = Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::new(&self.socket, flags)], Some(&limit)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(ChannelError::Broken(error.into())),
+        }
+    }
+
+    /// Reads once; false if nothing has arrived.
+    fn pull(&mut self) -> Result<bool, ChannelError> {
         if self.is_over {
             return Err(ChannelError::Closed);
         }
-        // Zero would wait for ever.
-        let wait = Some(wait.max(Duration::from_millis(1)));
-        if self.wait != wait {
-            let set = self.socket.set_read_timeout(wait);
-            set.map_err(ChannelError::Broken)?;
-            self.wait = wait;
-        }
         match self.tls.read_tls(&mut self.socket) {
             Ok(0) => return Err(ChannelError::Closed),
-            Ok(_) => {}
-            Err(error) if is_pause(&error) => return Ok(()),
+            Ok(_) => self.heard = Instant::now(),
+            Err(error) if is_pause(&error) => return Ok(false),
             Err(error) => return Err(ChannelError::Broken(error)),
         }
         if let Err(error) = self.tls.process_new_packets() {
             // The other side learns why.
-            let _ = self.flush();
+            let _ = self.pump();
             return Err(ChannelError::Tls(error));
         }
         let mut plain = [0_u8; 16 * 1024];
@@ -246,19 +315,22 @@ impl AgentChannel {
                 // What arrived before it is read first.
                 Ok(0) => {
                     self.is_over = true;
-                    return Ok(());
+                    return Ok(true);
                 }
                 Ok(bytes) => self.frames.push(plain.get(..bytes).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
                 Err(error) => return Err(ChannelError::Broken(error)),
             }
         }
     }
 
-    /// Says that nothing follows.
+    /// Sends what is queued, and announces that nothing follows. Waits for a moment at most.
     pub(crate) fn close(&mut self) {
-        self.tls.send_close_notify();
-        let _ = self.flush();
+        let deadline = Instant::now() + CLOSE_MAX;
+        if self.drain(deadline).is_ok() {
+            self.tls.send_close_notify();
+            let _ = self.drain(deadline);
+        }
     }
 }
 
@@ -317,7 +389,11 @@ mod tests {
         let lines = vec![b'x'; 3 << 20];
         let expected = lines.clone();
         let sender = std::thread::spawn(move || {
-            agent.send(FrameKind::Slices, &lines).unwrap();
+            agent.queue(FrameKind::Slices, &lines).unwrap();
+            assert!(!agent.has_room());
+            agent
+                .drain(Instant::now() + Duration::from_secs(30))
+                .unwrap();
             agent
         });
         let frame = loop {
@@ -328,14 +404,14 @@ mod tests {
         assert_eq!(frame.kind, FrameKind::Slices);
         assert!(frame.content == expected);
         let mut agent = sender.join().unwrap();
-        lead.send(FrameKind::Message, b"{}").unwrap();
+        lead.queue(FrameKind::Message, b"{}").unwrap();
+        lead.close();
         let answer = loop {
             if let Some(frame) = agent.receive(Duration::from_secs(5)).unwrap() {
                 break frame;
             }
         };
         assert_eq!(answer.content, b"{}");
-        lead.close();
         let closed = loop {
             match agent.receive(Duration::from_secs(5)) {
                 Ok(_) => {}
@@ -370,7 +446,8 @@ mod tests {
             version: 0,
             proof: proof(&token, ProofSide::Lead, &key),
         };
-        lead.send(FrameKind::Greeting, &old.encode()).unwrap();
+        lead.queue(FrameKind::Greeting, &old.encode()).unwrap();
+        lead.drain(deadline).unwrap();
         let answer = lead.greeting(deadline).unwrap();
         assert_eq!(answer.version, PROTOCOL_VERSION);
         let refused = agent.join().unwrap().unwrap();
@@ -379,6 +456,49 @@ mod tests {
             matches!(refused, ChannelError::Handshake(error) if error == expected),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn a_side_that_reads_nothing_still_reaches_the_other_one() {
+        let token = AgentToken::random().unwrap();
+        let (lead, agent) = pair(token.clone(), token);
+        let (mut lead, mut agent) = (lead.unwrap(), agent.unwrap());
+        // More than two sockets buffer: nobody reads it.
+        let lines = vec![b'x'; 11 << 20];
+        agent.queue(FrameKind::Slices, &lines).unwrap();
+        agent.send_queued();
+        assert!(agent.is_unsent());
+        lead.queue_message(&"probe").unwrap();
+        lead.send_queued();
+        let probe = loop {
+            if let Some(frame) = agent.receive(Duration::from_millis(100)).unwrap() {
+                break frame;
+            }
+        };
+        assert_eq!(probe.content, b"\"probe\"");
+    }
+
+    #[test]
+    fn what_arrived_before_a_connection_broke_is_read() {
+        let token = AgentToken::random().unwrap();
+        let (lead, agent) = pair(token.clone(), token);
+        let (mut lead, mut agent) = (lead.unwrap(), agent.unwrap());
+        agent.queue_message(&"last words").unwrap();
+        agent
+            .drain(Instant::now() + Duration::from_secs(30))
+            .unwrap();
+        lead.failure = Some(ChannelError::Broken(io::ErrorKind::BrokenPipe.into()));
+        drop(agent);
+        let mut frames = Vec::new();
+        let error = loop {
+            match lead.receive(Duration::from_secs(5)) {
+                Ok(frame) => frames.extend(frame),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(frames.len(), 1);
+        assert_eq!(frames[0].content, b"\"last words\"");
+        assert!(matches!(error, ChannelError::Broken(_)), "{error}");
     }
 
     #[test]

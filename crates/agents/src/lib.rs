@@ -21,6 +21,8 @@ pub mod clock;
 pub mod lead;
 mod monotonic_clock;
 pub mod protocol;
+mod silence;
+mod slots;
 mod spec;
 mod tls;
 mod token;

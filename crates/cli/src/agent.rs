@@ -15,6 +15,9 @@ use crate::print;
 /// How long an agent waits for its lead.
 const JOIN_PATIENCE: Duration = Duration::from_secs(600);
 
+/// How long an agent waits whose token comes from stdin: a lead has started it, and is there or gone.
+const LAUNCHED_PATIENCE: Duration = Duration::from_secs(60);
+
 /// Generate load for a run on another machine
 #[derive(Debug, Args)]
 #[command(after_help = help::AGENT)]
@@ -28,7 +31,8 @@ pub(crate) struct AgentArgs {
     )]
     pub(crate) listen: Option<String>,
 
-    /// Join the run of the lead at this address; waits up to 10 minutes for it
+    /// Join the run of the lead at this address; waits up to 10 minutes for it, with `--token-file -` up to
+    /// 1 minute
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) join: Option<String>,
 
@@ -54,7 +58,11 @@ pub(crate) fn agent(arguments: &AgentArgs) -> anyhow::Result<ExitStatus> {
         let address = Address::parse(lead)
             .map_err(|mistake| stop(ExitStatus::BadInput, format!("--join {lead} {mistake}")))?;
         report(&format!("joining {address}"));
-        let ended = join(&address, &token, JOIN_PATIENCE).or_bad_input()?;
+        let patience = match arguments.token_file.as_os_str() == "-" {
+            true => LAUNCHED_PATIENCE,
+            false => JOIN_PATIENCE,
+        };
+        let ended = join(&address, &token, patience).or_bad_input()?;
         report(&ended.to_string());
         return Ok(match ended {
             SessionEnd::RunOver => ExitStatus::Good,

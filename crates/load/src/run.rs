@@ -195,6 +195,12 @@ impl PreparedLoad {
         }
     }
 
+    /// Closes everything without a load. Members leave their groups.
+    pub fn cancel(mut self) {
+        let flows = self.share.trial.flows.len();
+        end_all(&mut self.members, flows, LEAVE_INTERRUPTED);
+    }
+
     /// Runs the load on `clock`, which has just been started; calls `on_progress` ten times per second.
     pub fn run(
         self,

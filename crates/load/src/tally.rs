@@ -31,18 +31,19 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds each field to its counterpart.
+    /// Adds each field to its counterpart. Reports of other processes may contain anything, so nothing overflows.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
+        let sum = |of: fn(&Self) -> u64| of(self).saturating_add(of(other));
         Self {
-            scheduled: self.scheduled + other.scheduled,
-            acked: self.acked + other.acked,
-            failed: self.failed + other.failed,
-            indeterminate: self.indeterminate + other.indeterminate,
-            skipped: self.skipped + other.skipped,
-            consumed: self.consumed + other.consumed,
-            logical_bytes: self.logical_bytes + other.logical_bytes,
-            markers: self.markers + other.markers,
+            scheduled: sum(|totals| totals.scheduled),
+            acked: sum(|totals| totals.acked),
+            failed: sum(|totals| totals.failed),
+            indeterminate: sum(|totals| totals.indeterminate),
+            skipped: sum(|totals| totals.skipped),
+            consumed: sum(|totals| totals.consumed),
+            logical_bytes: sum(|totals| totals.logical_bytes),
+            markers: sum(|totals| totals.markers),
             connections: self.connections.plus(other.connections),
         }
     }

@@ -75,6 +75,8 @@ impl PaceSeries {
     /// Adds another series of the same repeat.
     pub fn add(&mut self, other: &PaceSeries) {
         let mut other = other.clone();
+        // A message from elsewhere may contain anything: a width of 0 would never double.
+        other.bin_ns = other.bin_ns.max(1);
         while self.bin_ns < other.bin_ns {
             self.halve();
         }
@@ -157,6 +159,19 @@ mod tests {
         first.note(60_000_000_000, 7, 1);
         other_way.add(&first);
         assert_eq!(other_way, long);
+    }
+
+    #[test]
+    fn a_series_without_a_width_is_added_and_ends() {
+        let mut pace = PaceSeries::default();
+        pace.note(0, 7, 1);
+        let broken = PaceSeries {
+            bin_ns: 0,
+            records: vec![1, 2],
+            delay_ns: Vec::new(),
+        };
+        pace.add(&broken);
+        assert_eq!(pace.records.iter().sum::<u64>(), 10);
     }
 
     #[test]

@@ -25,7 +25,16 @@ pub(crate) enum LoadRun {
     /// In this process.
     Here(Box<PreparedLoad>),
     /// In agents, which are connected.
-    Agents(SharedPool),
+    Agents(AgentsLoad),
+}
+
+/// A load that agents have prepared. Dropping it ends the load, or lets them forget it.
+pub(crate) struct AgentsLoad(SharedPool);
+
+impl Drop for AgentsLoad {
+    fn drop(&mut self) {
+        self.0.lock().stop();
+    }
 }
 
 /// A load that has ended.
@@ -60,7 +69,7 @@ impl LoadRun {
             };
             let prepared = pool.lock().prepare(&order, &session.stopping.load);
             prepared.map_err(|error| agents_failed(session, error))?;
-            return Ok(Self::Agents(pool.clone()));
+            return Ok(Self::Agents(AgentsLoad(pool.clone())));
         }
         let setup = LoadSetup {
             verify,
@@ -95,7 +104,7 @@ impl LoadRun {
     pub(crate) fn start_clock(&self) -> Clock {
         match self {
             Self::Here(_) => Clock::start(),
-            Self::Agents(pool) => pool.lock().announce_start(),
+            Self::Agents(agents) => agents.0.lock().announce_start(),
         }
     }
 
@@ -107,7 +116,7 @@ impl LoadRun {
         (clock, interrupt): (Clock, &Interrupt),
         mut on_progress: impl FnMut(&LoadProgress, &dyn HoldControl),
     ) -> Result<EndedLoad, RunError> {
-        let pool = match self {
+        let agents = match self {
             Self::Here(load) => {
                 let ran =
                     load.run_controlled(clock, |progress, control| on_progress(progress, control));
@@ -118,9 +127,9 @@ impl LoadRun {
                     trouble: None,
                 });
             }
-            Self::Agents(pool) => pool,
+            Self::Agents(agents) => agents,
         };
-        let mut pool = pool.lock();
+        let mut pool = agents.0.lock();
         let files = (0..pool.count()).map(|agent| folder.agent_files(agent));
         let files = files.collect::<Result<Vec<_>, _>>().or_unwritable()?;
         let repeat = AgentsRepeat {
@@ -142,7 +151,11 @@ impl LoadRun {
 /// Errors of agents, as errors of the run.
 pub(crate) fn agents_failed(session: &Session<'_>, error: AgentsError) -> RunError {
     match error {
-        AgentsError::Interrupted => RunError::interrupted(error),
+        // Without the user's stop, something else has ended the run: the target, most likely.
+        AgentsError::Interrupted => match session.death() {
+            Some(death) if !session.stopping.is_wanted() => RunError::cluster(death),
+            _ => RunError::interrupted(error),
+        },
         // The target refuses them, or is gone.
         AgentsError::Prepare { .. } => {
             RunError::cluster(session.death().unwrap_or_else(|| error.to_string()))

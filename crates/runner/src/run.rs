@@ -11,7 +11,7 @@ use crate::change_cluster::fit_to;
 use crate::checkup::ActiveCheckup;
 use crate::checkup_parts;
 use crate::close::close;
-use crate::error::{RunError, in_one_line};
+use crate::error::{ErrorSubject, RunError, in_one_line};
 use crate::events::event;
 use crate::load_run;
 use crate::observer::{Activity, Announcement, Observer, RunEvent, RunStep};
@@ -252,10 +252,12 @@ fn note_left_out(session: &mut Session<'_>, steps: usize) {
 }
 
 /// What a user's stop makes of the end of a run on a target that is alive: an exchange that the stop cut off
-/// is no failure of the target.
+/// is no failure of the target, and neither is a wait that it ended.
 fn excused(ended: Result<RepeatEnd, RunError>) -> Result<RepeatEnd, RunError> {
     match ended {
-        Err(error) if error.is_of_target() => Ok(RepeatEnd::Interrupted),
+        Err(error) if error.is_of_target() || error.subject() == ErrorSubject::Interrupt => {
+            Ok(RepeatEnd::Interrupted)
+        }
         ended => ended,
     }
 }
@@ -269,6 +271,8 @@ mod tests {
     fn a_stop_cuts_exchanges_off_and_excuses_nothing_else() {
         let cut_off = RunError::cluster("interrupted while connecting");
         assert_eq!(excused(Err(cut_off)).unwrap(), RepeatEnd::Interrupted);
+        let waited = RunError::interrupted("interrupted while waiting for agents");
+        assert_eq!(excused(Err(waited)).unwrap(), RepeatEnd::Interrupted);
         let disk_full = RunError::System("no space left on device".to_owned());
         assert!(!excused(Err(disk_full)).unwrap_err().is_of_target());
         assert_eq!(

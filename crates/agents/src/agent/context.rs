@@ -12,7 +12,13 @@ use crate::protocol::LeadMessage;
 pub(super) struct AgentSession {
     pub(super) clock: MonotonicClock,
     pub(super) outgoing: OutgoingFrames,
-    pub(super) incoming: Receiver<LeadMessage>,
-    /// Raised when the lead wants the load to end, or is gone.
+    pub(super) incoming: Receiver<LeadRequest>,
+}
+
+/// A message of the lead on its way from the connection to the load.
+pub(super) struct LeadRequest {
+    pub(super) message: LeadMessage,
+    /// The flag of the repeat that was prepared last. It is raised when the lead wants that repeat to end, prepares
+    /// another one, or is gone; nobody lowers it. A stop is therefore never lost and never ends a later repeat.
     pub(super) stop: Interrupt,
 }

@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use kgauge_client::Interrupt;
 use kgauge_load::{Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
 use kgauge_observe::{CpuTrack, Sampler, SamplingPlan};
 use kgauge_results::recorder::SliceTap;
 use kgauge_results::run::{CpuLimitSample, Evidence, EvidenceKind, RepeatKey};
 use kgauge_results::{Histogram, Quantile, Slice, SliceWriter, Stage, TimeKind};
 
-use super::context::AgentSession;
+use super::context::{AgentSession, LeadRequest};
 use super::outgoing::{OutgoingFrames, SliceLines};
 use crate::protocol::{
     AgentMessage, AgentOutcome, FrameKind, LeadMessage, PrepareOrder, PreparedFacts,
@@ -30,14 +31,20 @@ pub(super) struct PreparedRepeat {
     load: PreparedLoad,
     writer: SliceWriter,
     lateness: Arc<Mutex<Histogram>>,
+    /// Raised when the lead wants the repeat to end, or is gone.
+    stop: Interrupt,
 }
 
 impl PreparedRepeat {
-    /// Connects everything.
+    /// Connects everything, unless `stop` is raised.
     ///
     /// # Errors
     /// A message for the user.
-    pub(super) fn prepare(session: &AgentSession, order: PrepareOrder) -> Result<Self, String> {
+    pub(super) fn prepare(
+        session: &AgentSession,
+        order: PrepareOrder,
+        stop: Interrupt,
+    ) -> Result<Self, String> {
         let client = order.client.client_config();
         let client = client.map_err(|error| {
             format!(
@@ -58,7 +65,7 @@ impl PreparedRepeat {
             groups: &order.groups,
             drivers: &[],
             sink: &|| writer.sink(),
-            interrupt: &session.stop,
+            interrupt: &stop,
             copy: None,
         });
         Ok(Self {
@@ -66,6 +73,7 @@ impl PreparedRepeat {
             load: load.map_err(|error| error.to_string())?,
             writer,
             lateness,
+            stop,
         })
     }
 
@@ -75,19 +83,21 @@ impl PreparedRepeat {
         }
     }
 
-    /// Runs the load and reports its end, unless the lead is gone.
-    pub(super) fn run(self, session: &AgentSession, at_ns: u64) {
+    /// Runs the load and reports its end. Returns a message about the next repeat that arrived meanwhile.
+    pub(super) fn run(self, session: &AgentSession, at_ns: u64) -> Option<LeadRequest> {
         let origin = session.clock.moment(at_ns);
-        if !await_start(session, origin) {
-            return;
+        if !await_start(&self.stop, origin) {
+            self.load.cancel();
+            // A lead that is gone needs no answer.
+            let _ = session.outgoing.message(&AgentMessage::NotStarted);
+            return None;
         }
         let clock = Clock::starting_at(origin);
         let started = AgentMessage::Started {
             late_ns: clock.now_ns(),
         };
-        if session.outgoing.message(&started).is_err() {
-            return;
-        }
+        // If the lead is gone, the stop is raised, and the load ends at once.
+        let _ = session.outgoing.message(&started);
         let throttling = Arc::new(Mutex::new(CpuLimitSpan::default()));
         let sampler = start_sampler(self.key, clock, &session.outgoing, &throttling);
         let mut reports = LoadReports {
@@ -95,6 +105,7 @@ impl PreparedRepeat {
             cpu: CpuTrack::of(Some(std::process::id())),
             count: 0,
             counts_done_ns: None,
+            next: None,
         };
         reports.cpu.sample(clock.now_ns());
         let ran = self
@@ -124,13 +135,14 @@ impl PreparedRepeat {
             }
         };
         let _ = session.outgoing.message(&ended);
+        reports.next
     }
 }
 
-/// Waits for the agreed time; false if the lead does not want the load any more.
-fn await_start(session: &AgentSession, origin: Instant) -> bool {
+/// Waits for the agreed time; false if the load is stopped before.
+fn await_start(stop: &Interrupt, origin: Instant) -> bool {
     loop {
-        if session.stop.is_raised() {
+        if stop.is_raised() {
             return false;
         }
         let left = origin.saturating_duration_since(Instant::now());
@@ -162,18 +174,14 @@ struct LoadReports<'a> {
     cpu: CpuTrack,
     count: u32,
     counts_done_ns: Option<u64>,
+    /// The lead prepares the next repeat already: this one is being stopped.
+    next: Option<LeadRequest>,
 }
 
 impl LoadReports<'_> {
     fn report(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
         self.cpu.sample(progress.elapsed_ns);
-        while let Ok(message) = self.session.incoming.try_recv() {
-            match message {
-                LeadMessage::BeginHold { at_ns } => control.begin_hold(at_ns),
-                LeadMessage::EndHold { at_ns } => control.end_hold_at(at_ns),
-                _ => {}
-            }
-        }
+        self.take_decisions(control);
         let was_done = self.counts_done_ns.is_some();
         self.counts_done_ns = control.counts_done_ns();
         let is_due = self.count.is_multiple_of(REPORTS_PER_MESSAGE)
@@ -192,6 +200,24 @@ impl LoadReports<'_> {
         };
         // A lead that is gone has raised the stop.
         let _ = self.session.outgoing.message(&message);
+    }
+
+    fn take_decisions(&mut self, control: &LoadControl<'_>) {
+        while self.next.is_none()
+            && let Ok(request) = self.session.incoming.try_recv()
+        {
+            match request.message {
+                LeadMessage::BeginHold { at_ns } => control.begin_hold(at_ns),
+                LeadMessage::EndHold { at_ns } => control.end_hold_at(at_ns),
+                LeadMessage::Prepare { .. } => self.next = Some(request),
+                // The connection has raised the flag already.
+                LeadMessage::Stop => {}
+                LeadMessage::Welcome { .. }
+                | LeadMessage::ClockProbe { .. }
+                | LeadMessage::Start { .. }
+                | LeadMessage::Bye => {}
+            }
+        }
     }
 }
 

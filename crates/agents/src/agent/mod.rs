@@ -9,13 +9,15 @@ mod session;
 
 use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use kgauge_client::config::Address;
+use rustls::ServerConfig;
 
 use crate::channel::{AgentChannel, ChannelError};
 use crate::protocol::ProofSide;
+use crate::slots::ConnectionSlots;
 use crate::tls::{self, AgentTlsError};
 use crate::token::AgentToken;
 
@@ -24,6 +26,15 @@ pub use session::SessionEnd;
 
 /// The pause before an agent tries again to reach a lead that is not there yet.
 const JOIN_PAUSE: Duration = Duration::from_millis(250);
+
+/// Connections at the same time; more are closed at once.
+const CONNECTIONS_MAX: usize = 64;
+
+/// How long the run before may take to end. A lead waits a second longer before it takes an agent for lost.
+const TURN_MAX: Duration = Duration::from_secs(2);
+
+/// How often that is checked.
+const TURN_POLL: Duration = Duration::from_millis(20);
 
 /// How long one attempt to reach a lead may take.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -81,13 +92,20 @@ impl ListeningAgent {
         self.listener.local_addr().ok()
     }
 
-    /// Serves one lead after the other, for ever. `report` gets a line about each.
+    /// Serves one lead after the other, for ever. A lead that comes during the run of another one is refused: two
+    /// loads in one process would disturb each other. `report` gets a line about each.
     pub fn serve(
         self,
         token: &AgentToken,
         report: &(dyn Fn(&str) + Sync),
     ) -> Result<(), AgentError> {
-        let config = tls::server()?;
+        let service = AgentService {
+            config: tls::server()?,
+            token,
+            report,
+            run: Mutex::new(()),
+        };
+        let slots = ConnectionSlots::new(CONNECTIONS_MAX);
         std::thread::scope(|threads| {
             for socket in self.listener.incoming() {
                 let Ok(socket) = socket else {
@@ -95,21 +113,61 @@ impl ListeningAgent {
                     std::thread::sleep(JOIN_PAUSE);
                     continue;
                 };
-                let config = Arc::clone(&config);
-                threads.spawn(move || {
-                    let from = socket.peer_addr();
-                    let from = from.map_or_else(|_| "a lead".to_owned(), |from| from.to_string());
-                    match AgentChannel::accepted(socket, &config, token, ProofSide::Agent) {
-                        Ok(channel) => {
-                            report(&format!("{from} connected"));
-                            report(&format!("{from}: {}", session::serve(channel)));
-                        }
-                        Err(error) => report(&format!("refused {from}: {error}")),
-                    }
+                let Some(slot) = slots.take() else {
+                    continue;
+                };
+                let service = &service;
+                let thread = std::thread::Builder::new().name("agent-session".to_owned());
+                let spawned = thread.spawn_scoped(threads, move || {
+                    service.serve(socket);
+                    drop(slot);
                 });
+                if let Err(error) = spawned {
+                    report(&format!("cannot start a thread: {error}"));
+                }
             }
         });
         Ok(())
+    }
+}
+
+/// What the connections of an agent that listens share.
+struct AgentService<'a> {
+    config: Arc<ServerConfig>,
+    token: &'a AgentToken,
+    report: &'a (dyn Fn(&str) + Sync),
+    /// Locked during a run.
+    run: Mutex<()>,
+}
+
+impl AgentService<'_> {
+    fn serve(&self, socket: TcpStream) {
+        let from = socket.peer_addr();
+        let from = from.map_or_else(|_| "a lead".to_owned(), |from| from.to_string());
+        let channel = AgentChannel::accepted(socket, &self.config, self.token, ProofSide::Agent);
+        let channel = match channel {
+            Ok(channel) => channel,
+            Err(error) => return (self.report)(&format!("refused {from}: {error}")),
+        };
+        let Some(_run) = self.await_turn() else {
+            session::refuse(channel);
+            return (self.report)(&format!("refused {from}: another run uses this agent"));
+        };
+        (self.report)(&format!("{from} connected"));
+        (self.report)(&format!("{from}: {}", session::serve(channel)));
+    }
+
+    /// Waits until the run before has ended; `None` if it goes on.
+    fn await_turn(&self) -> Option<MutexGuard<'_, ()>> {
+        let deadline = Instant::now() + TURN_MAX;
+        loop {
+            match self.run.try_lock() {
+                Ok(turn) => return Some(turn),
+                Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return None,
+                Err(TryLockError::WouldBlock) => std::thread::sleep(TURN_POLL),
+            }
+        }
     }
 }
 
@@ -139,8 +197,10 @@ pub fn join(
         };
         return match AgentChannel::connected(socket, &config, token, ProofSide::Agent) {
             Ok(channel) => Ok(session::serve(channel)),
-            // Somebody else's port, or a lead that ends.
-            Err(ChannelError::Closed | ChannelError::Broken(_)) if Instant::now() < deadline => {
+            // Somebody else's port, a lead that ends, or one that many agents join at the same time.
+            Err(ChannelError::Closed | ChannelError::Broken(_) | ChannelError::Silent)
+                if Instant::now() < deadline =>
+            {
                 std::thread::sleep(JOIN_PAUSE);
                 continue;
             }

@@ -1,17 +1,20 @@
 //! One connection of an agent, from the lead's welcome to its end.
 
 use std::fmt;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::sync_channel;
 
 use kgauge_client::Interrupt;
 
-use super::context::AgentSession;
+use super::context::{AgentSession, LeadRequest};
 use super::execution::PreparedRepeat;
 use super::link::{AgentLink, LinkEnd};
 use super::outgoing::OutgoingFrames;
 use crate::channel::AgentChannel;
 use crate::monotonic_clock::MonotonicClock;
 use crate::protocol::{AgentMessage, LeadMessage, PrepareOrder};
+
+/// Messages of the lead that may wait. A lead sends a handful per repeat.
+const INCOMING_MAX: usize = 64;
 
 /// How the connection with a lead ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,18 +39,24 @@ impl fmt::Display for SessionEnd {
     }
 }
 
+/// Tells a lead that another one uses the agent.
+pub(super) fn refuse(mut channel: AgentChannel) {
+    // A lead that does not get the message finds the connection closed.
+    let _ = channel.queue_message(&AgentMessage::Busy);
+    channel.close();
+}
+
 /// Serves a lead until the connection ends.
 pub(super) fn serve(channel: AgentChannel) -> SessionEnd {
     let clock = MonotonicClock;
-    let stop = Interrupt::new();
     let (outgoing, frames) = OutgoingFrames::new();
-    let (incoming_sender, incoming) = channel_of_messages();
+    let (incoming_sender, incoming) = sync_channel(INCOMING_MAX);
     let link = AgentLink {
         channel,
         clock,
         outgoing: frames,
         incoming: incoming_sender,
-        stop: stop.clone(),
+        stop: Interrupt::new(),
     };
     let thread = std::thread::Builder::new().name("agent-link".to_owned());
     let thread = match thread.spawn(move || link.run()) {
@@ -62,21 +71,17 @@ pub(super) fn serve(channel: AgentChannel) -> SessionEnd {
         clock,
         outgoing,
         incoming,
-        stop,
     };
     session.answer_all();
     drop(session);
     let why = match thread.join() {
         Ok(LinkEnd::Bye) => return SessionEnd::RunOver,
         Ok(LinkEnd::Silent) => "it sent nothing for a second".to_owned(),
+        Ok(LinkEnd::Flooded) => "it sent too many messages".to_owned(),
         Ok(LinkEnd::Failed(error)) => error.to_string(),
         Err(_) => "a thread of the agent crashed because of a bug in kgauge".to_owned(),
     };
     SessionEnd::LeadLost { why }
-}
-
-fn channel_of_messages() -> (std::sync::mpsc::Sender<LeadMessage>, Receiver<LeadMessage>) {
-    channel()
 }
 
 impl AgentSession {
@@ -92,19 +97,16 @@ impl AgentSession {
             return;
         }
         let mut prepared: Option<PreparedRepeat> = None;
-        while let Ok(message) = self.incoming.recv() {
-            match message {
-                LeadMessage::Prepare(order) => {
+        // A message that ended a load and is about the next one.
+        let mut next: Option<LeadRequest> = None;
+        while let Some(request) = next.take().or_else(|| self.incoming.recv().ok()) {
+            match request.message {
+                LeadMessage::Prepare { round, order } => {
                     // Whatever is left of a repeat before is closed first.
                     drop(prepared.take());
-                    self.stop.lower();
-                    prepared = self.prepare(*order);
+                    prepared = self.prepare(round, *order, request.stop);
                 }
-                LeadMessage::Start { at_ns } => {
-                    if let Some(repeat) = prepared.take() {
-                        repeat.run(self, at_ns);
-                    }
-                }
+                LeadMessage::Start { at_ns } => next = self.start(prepared.take(), at_ns),
                 LeadMessage::Stop => prepared = None,
                 LeadMessage::Welcome { .. }
                 | LeadMessage::ClockProbe { .. }
@@ -116,13 +118,29 @@ impl AgentSession {
     }
 
     /// Connects everything; the lead learns how that went.
-    fn prepare(&self, order: PrepareOrder) -> Option<PreparedRepeat> {
-        let (answer, prepared) = match PreparedRepeat::prepare(self, order) {
-            Ok(repeat) => (AgentMessage::Prepared(repeat.facts()), Some(repeat)),
-            Err(why) => (AgentMessage::PrepareFailed { why }, None),
+    fn prepare(&self, round: u32, order: PrepareOrder, stop: Interrupt) -> Option<PreparedRepeat> {
+        let (answer, prepared) = match PreparedRepeat::prepare(self, order, stop) {
+            Ok(repeat) => {
+                let facts = repeat.facts();
+                (AgentMessage::Prepared { round, facts }, Some(repeat))
+            }
+            Err(why) => (AgentMessage::PrepareFailed { round, why }, None),
         };
         let sent = self.outgoing.message(&answer);
         prepared.filter(|_| sent.is_ok())
+    }
+
+    /// Runs what is prepared. The lead waits for an answer to each start, also if nothing is left to be started.
+    /// Returns a message that came too early.
+    fn start(&self, prepared: Option<PreparedRepeat>, at_ns: u64) -> Option<LeadRequest> {
+        match prepared {
+            Some(repeat) => repeat.run(self, at_ns),
+            None => {
+                // A lead that is gone needs no answer.
+                let _ = self.outgoing.message(&AgentMessage::NotStarted);
+                None
+            }
+        }
     }
 }
 

@@ -71,6 +71,12 @@ pub enum AgentsError {
         /// The last refusal, as a sentence; empty without one.
         last: String,
     },
+    /// An agent serves another run.
+    #[error("--agents: {name} serves another run; wait for its end, or start another agent")]
+    Busy {
+        /// The agent.
+        name: String,
+    },
     /// An agent has another version of kgauge.
     #[error(
         "--agents: {name} runs kgauge {theirs}, the lead {}; use the same version on all machines",

@@ -2,7 +2,6 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -10,10 +9,12 @@ use kgauge_client::Interrupt;
 use kgauge_client::config::Address;
 
 use super::error::AgentsError;
-use super::launch::LaunchedAgent;
+use super::launch::LaunchedAgents;
+use super::parallel::in_parallel;
 use crate::agent::connect;
 use crate::channel::{AgentChannel, ChannelError};
 use crate::protocol::ProofSide;
+use crate::slots::ConnectionSlots;
 use crate::tls;
 use crate::token::AgentToken;
 
@@ -39,33 +40,26 @@ pub(super) struct GatherContext<'a> {
 /// Connects to agents that listen.
 pub(super) fn listening(
     addresses: &[Address],
-    token: &AgentToken,
+    context: &GatherContext<'_>,
 ) -> Result<Vec<Gathered>, AgentsError> {
     let config = tls::client()?;
-    let each = std::thread::scope(|threads| {
-        let connecting = addresses.iter().map(|address| {
-            let config = Arc::clone(&config);
-            threads.spawn(move || {
-                let socket = connect(address).map_err(|source| AgentsError::Connect {
-                    address: address.to_string(),
-                    source,
-                })?;
-                let channel = AgentChannel::connected(socket, &config, token, ProofSide::Lead);
-                let channel = channel.map_err(|source| AgentsError::Refused {
-                    address: address.to_string(),
-                    source,
-                })?;
-                Ok((address.to_string(), channel))
-            })
-        });
-        let connecting: Vec<_> = connecting.collect();
-        let joined = connecting.into_iter().map(|thread| thread.join());
-        joined.collect::<Vec<_>>()
+    let tasks = addresses.iter().map(|address| {
+        let (address, config) = (address.clone(), Arc::clone(&config));
+        let token = context.token.clone();
+        move || -> Result<Gathered, AgentsError> {
+            let socket = connect(&address).map_err(|source| AgentsError::Connect {
+                address: address.to_string(),
+                source,
+            })?;
+            let channel = AgentChannel::connected(socket, &config, &token, ProofSide::Lead);
+            let channel = channel.map_err(|source| AgentsError::Refused {
+                address: address.to_string(),
+                source,
+            })?;
+            Ok((address.to_string(), channel))
+        }
     });
-    let panicked = |_| AgentsError::Thread(std::io::Error::other("a thread crashed"));
-    each.into_iter()
-        .map(|one| one.map_err(panicked).and_then(|one| one))
-        .collect()
+    in_parallel(tasks, context.interrupt)
 }
 
 /// A listener for agents that join.
@@ -93,12 +87,10 @@ impl JoinListener {
         &self,
         count: usize,
         patience: Duration,
-        launched: &mut [LaunchedAgent],
+        launched: &mut LaunchedAgents,
         context: &mut GatherContext<'_>,
     ) -> Result<Vec<Gathered>, AgentsError> {
-        let config = tls::server()?;
-        let (results, handshakes) = handshake_channel();
-        let active = Arc::new(AtomicUsize::new(0));
+        let handshakes = Handshakes::new(context.token)?;
         let mut joined: Vec<Gathered> = Vec::new();
         let mut last_refusal = String::new();
         let begin = Instant::now();
@@ -107,27 +99,14 @@ impl JoinListener {
             if context.interrupt.is_raised() {
                 return Err(AgentsError::Interrupted);
             }
-            for agent in launched.iter_mut() {
+            for agent in &mut launched.0 {
                 if let Some(status) = agent.ended() {
                     let name = agent.name.clone();
                     return Err(AgentsError::Ended { name, status });
                 }
             }
-            if active.load(Ordering::Acquire) < HANDSHAKES_MAX
-                && let Ok((socket, from)) = self.listener.accept()
-            {
-                // On some systems, it inherits this from the listener.
-                let _ = socket.set_nonblocking(false);
-                let (config, token) = (Arc::clone(&config), context.token.clone());
-                let (results, active) = (results.clone(), Arc::clone(&active));
-                active.fetch_add(1, Ordering::AcqRel);
-                std::thread::spawn(move || {
-                    let channel = AgentChannel::accepted(socket, &config, &token, ProofSide::Lead);
-                    active.fetch_sub(1, Ordering::AcqRel);
-                    let _ = results.send((from.to_string(), channel));
-                });
-            }
-            while let Ok((from, result)) = handshakes.try_recv() {
+            handshakes.accept(&self.listener)?;
+            while let Ok((from, result)) = handshakes.results.try_recv() {
                 match result {
                     Ok(channel) => joined.push((from, channel)),
                     Err(error) => {
@@ -160,6 +139,44 @@ impl JoinListener {
 
 type Handshake = (String, Result<AgentChannel, ChannelError>);
 
-fn handshake_channel() -> (Sender<Handshake>, Receiver<Handshake>) {
-    channel()
+/// Handshakes with whoever connects, each in its own thread.
+struct Handshakes<'a> {
+    token: &'a AgentToken,
+    config: Arc<rustls::ServerConfig>,
+    slots: ConnectionSlots,
+    sender: Sender<Handshake>,
+    results: Receiver<Handshake>,
+}
+
+impl<'a> Handshakes<'a> {
+    fn new(token: &'a AgentToken) -> Result<Self, AgentsError> {
+        let (sender, results) = channel();
+        Ok(Self {
+            token,
+            config: tls::server()?,
+            slots: ConnectionSlots::new(HANDSHAKES_MAX),
+            sender,
+            results,
+        })
+    }
+
+    /// Begins with all connections that wait, as far as there are slots.
+    fn accept(&self, listener: &TcpListener) -> Result<(), AgentsError> {
+        while let Some(slot) = self.slots.take() {
+            let Ok((socket, from)) = listener.accept() else {
+                return Ok(());
+            };
+            let (config, token) = (Arc::clone(&self.config), self.token.clone());
+            let sender = self.sender.clone();
+            let thread = std::thread::Builder::new().name("agent-handshake".to_owned());
+            let spawned = thread.spawn(move || {
+                let channel = AgentChannel::accepted(socket, &config, &token, ProofSide::Lead);
+                drop(slot);
+                // The lead may have stopped waiting.
+                let _ = sender.send((from.to_string(), channel));
+            });
+            spawned.map_err(AgentsError::Thread)?;
+        }
+        Ok(())
+    }
 }

@@ -10,11 +10,26 @@ use std::time::{Duration, Instant};
 use super::error::AgentsError;
 use crate::token::AgentToken;
 
-/// How long an agent may take to end after the run.
-const END_MAX: Duration = Duration::from_secs(2);
+/// How long agents may take to end after the run.
+const END_MAX: Duration = Duration::from_secs(1);
 
 /// How often its end is checked.
 const END_POLL: Duration = Duration::from_millis(10);
+
+/// Processes that were started as agents. Dropping them waits for a moment for all of them together: they end when
+/// their connections do.
+#[derive(Debug, Default)]
+pub(super) struct LaunchedAgents(pub(super) Vec<LaunchedAgent>);
+
+impl Drop for LaunchedAgents {
+    fn drop(&mut self) {
+        let deadline = Instant::now() + END_MAX;
+        let is_running = |agent: &mut LaunchedAgent| agent.ended().is_none();
+        while self.0.iter_mut().any(is_running) && Instant::now() < deadline {
+            std::thread::sleep(END_POLL);
+        }
+    }
+}
 
 /// A process that was started as an agent; it ends with this value.
 #[derive(Debug)]
@@ -77,15 +92,9 @@ impl LaunchedAgent {
 
 impl Drop for LaunchedAgent {
     fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let deadline = Instant::now() + END_MAX;
-        while Instant::now() < deadline {
-            match self.child.try_wait() {
-                Ok(None) => std::thread::sleep(END_POLL),
-                Ok(Some(_)) | Err(_) => return,
-            }
+        if self.ended().is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -1,6 +1,6 @@
 //! The thread of a lead's connection to one agent: clock probes, frames in both directions, silence.
 
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError};
 use std::time::{Duration, Instant};
 
 use super::clock_probe::{ProbeTimer, SharedClockTrack};
@@ -9,6 +9,7 @@ use crate::channel::{AgentChannel, ChannelError};
 use crate::clock::ClockExchange;
 use crate::monotonic_clock::MonotonicClock;
 use crate::protocol::{AgentFrame, AgentMessage, FrameKind, LeadMessage, decode};
+use crate::silence::SilenceWatch;
 
 /// How long frames of other threads may wait while nothing arrives.
 const POLL: Duration = Duration::from_millis(20);
@@ -40,6 +41,8 @@ pub(super) struct LeadLink {
     pub(super) track: SharedClockTrack,
     pub(super) outgoing: Receiver<Outgoing>,
     pub(super) events: SyncSender<(usize, AgentEvent)>,
+    /// What the run has no space for at the moment.
+    pub(super) undelivered: Option<AgentEvent>,
 }
 
 impl LeadLink {
@@ -51,45 +54,53 @@ impl LeadLink {
             Err(error) => Some(error.to_string()),
         };
         self.channel.close();
-        if let Some(why) = why {
-            let _ = self.events.send((self.agent, AgentEvent::Lost(why)));
+        let lost = why.map(AgentEvent::Lost);
+        // What came before is kept. Nobody takes it once the run is over.
+        for event in self.undelivered.take().into_iter().chain(lost) {
+            let _ = self.events.send((self.agent, event));
         }
     }
 
     /// Returns why the agent is lost; nothing if the lead ended the connection.
     fn run_loop(&mut self) -> Result<Option<String>, ChannelError> {
         let mut probes = ProbeTimer::new();
-        let (mut heard, mut turn) = (Instant::now(), Instant::now());
+        let mut silence = SilenceWatch::new(SILENCE_MAX, STALLED, Instant::now());
         loop {
-            loop {
+            while self.channel.has_room() {
                 match self.outgoing.try_recv() {
-                    Ok(Outgoing::Frame(kind, content)) => self.channel.send(kind, &content)?,
+                    Ok(Outgoing::Frame(kind, content)) => self.channel.queue(kind, &content)?,
                     Ok(Outgoing::End) | Err(TryRecvError::Disconnected) => {
-                        self.channel.send_message(&LeadMessage::Bye)?;
+                        self.channel.queue_message(&LeadMessage::Bye)?;
                         return Ok(None);
                     }
                     Err(TryRecvError::Empty) => break,
                 }
             }
             let now = Instant::now();
-            if now.saturating_duration_since(turn) > STALLED {
-                heard = now;
-            }
-            turn = now;
-            if probes.is_due(now) {
+            silence.turn(now);
+            if probes.is_due(now) && self.channel.has_room() {
                 let sent_ns = self.clock.now_ns();
                 let probe = LeadMessage::ClockProbe { sent_ns };
-                self.channel.send_message(&probe)?;
+                self.channel.queue_message(&probe)?;
             }
-            match self.channel.receive(POLL.min(probes.left(now)))? {
+            let wait = POLL.min(probes.left(now));
+            match self.deliver() {
+                Delivery::Done => {}
+                Delivery::Full => {
+                    // The run is busy. Nothing is read meanwhile, and probes keep the agent's load alive.
+                    silence.excuse(now);
+                    self.channel.send_queued();
+                    std::thread::sleep(wait);
+                    continue;
+                }
+                Delivery::Nobody => return Ok(None),
+            }
+            match self.channel.receive(wait)? {
                 Some(frame) => {
                     let returned_ns = self.clock.now_ns();
-                    heard = Instant::now();
-                    if !self.take(frame, returned_ns)? {
-                        return Ok(None);
-                    }
+                    self.take(frame, returned_ns)?;
                 }
-                None if heard.elapsed() > SILENCE_MAX => {
+                None if silence.is_over(self.channel.heard(), Instant::now()) => {
                     let seconds = SILENCE_MAX.as_secs();
                     return Ok(Some(format!("it sent nothing for {seconds} s")));
                 }
@@ -98,12 +109,12 @@ impl LeadLink {
         }
     }
 
-    /// False when nobody takes events any more.
-    fn take(&self, frame: AgentFrame, returned_ns: u64) -> Result<bool, ChannelError> {
-        let event = match frame.kind {
-            FrameKind::Greeting => return Ok(true),
-            FrameKind::Slices => AgentEvent::Slices(frame.content),
-            FrameKind::Evidence => AgentEvent::Evidence(frame.content),
+    /// Takes a frame: a clock answer at once, everything else for the run.
+    fn take(&mut self, frame: AgentFrame, returned_ns: u64) -> Result<(), ChannelError> {
+        self.undelivered = match frame.kind {
+            FrameKind::Greeting => None,
+            FrameKind::Slices => Some(AgentEvent::Slices(frame.content)),
+            FrameKind::Evidence => Some(AgentEvent::Evidence(frame.content)),
             FrameKind::Message => match decode(&frame.content)? {
                 AgentMessage::ClockAnswer {
                     sent_ns,
@@ -116,11 +127,36 @@ impl LeadLink {
                         answered_ns,
                         returned_ns,
                     });
-                    return Ok(true);
+                    None
                 }
-                message => AgentEvent::Message(Box::new(message)),
+                message => Some(AgentEvent::Message(Box::new(message))),
             },
         };
-        Ok(self.events.send((self.agent, event)).is_ok())
+        Ok(())
     }
+
+    /// Gives the run what it has no space for so far.
+    fn deliver(&mut self) -> Delivery {
+        let Some(event) = self.undelivered.take() else {
+            return Delivery::Done;
+        };
+        match self.events.try_send((self.agent, event)) {
+            Ok(()) => Delivery::Done,
+            Err(TrySendError::Full((_, event))) => {
+                self.undelivered = Some(event);
+                Delivery::Full
+            }
+            Err(TrySendError::Disconnected(_)) => Delivery::Nobody,
+        }
+    }
+}
+
+/// Whether the run took an event.
+enum Delivery {
+    /// Nothing waits any more.
+    Done,
+    /// The run has no space.
+    Full,
+    /// The run is over.
+    Nobody,
 }

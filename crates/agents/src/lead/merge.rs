@@ -6,6 +6,7 @@ use kgauge_load::{FlowOutcome, LoadOutcome, Outage, Totals};
 use kgauge_results::PaceSeries;
 
 use super::progress::ReportedProgress;
+use super::record::{AgentState, RepeatTrack};
 use crate::protocol::AgentOutcome;
 
 /// What is known of a repeat besides the outcomes.
@@ -23,7 +24,7 @@ pub(super) struct MergeContext<'a> {
 }
 
 /// Adds all of them. An agent that was lost counts with its last report.
-pub(super) fn merge(outcomes: &[Option<AgentOutcome>], context: MergeContext<'_>) -> LoadOutcome {
+pub(super) fn merge(track: &RepeatTrack, context: MergeContext<'_>) -> LoadOutcome {
     let MergeContext {
         names,
         is_counted,
@@ -31,15 +32,15 @@ pub(super) fn merge(outcomes: &[Option<AgentOutcome>], context: MergeContext<'_>
         now_ns,
         progress,
     } = context;
-    let ended = || outcomes.iter().flatten();
+    let ended = || track.states().filter_map(AgentState::outcome);
     let loads = || ended().map(|outcome| &outcome.load);
-    let lost: Vec<usize> = outcomes
-        .iter()
-        .enumerate()
-        .filter(|(_, outcome)| outcome.is_none())
-        .map(|(index, _)| index)
-        .collect();
-    let end_ns = match lost.is_empty() {
+    let cut_short = track.states().enumerate();
+    let cut_short = cut_short.filter(|(_, state)| state.is_cut_short());
+    let cut_short: Vec<usize> = cut_short.map(|(index, _)| index).collect();
+    let is_stopped_early = track
+        .states()
+        .any(|state| matches!(state, AgentState::NotStarted));
+    let end_ns = match cut_short.is_empty() {
         true => loads().map(|load| load.end_ns).max().unwrap_or(now_ns),
         false => now_ns,
     };
@@ -63,7 +64,7 @@ pub(super) fn merge(outcomes: &[Option<AgentOutcome>], context: MergeContext<'_>
         flows: names
             .into_iter()
             .enumerate()
-            .map(|(flow, name)| flow_of(flow, name, outcomes, &lost, progress))
+            .map(|(flow, name)| flow_of((flow, name), ended(), &cut_short, progress))
             .collect(),
         hold_start_ns,
         hold_end_ns: hold_end_ns.min(end_ns),
@@ -75,20 +76,21 @@ pub(super) fn merge(outcomes: &[Option<AgentOutcome>], context: MergeContext<'_>
         drivers: Vec::new(),
         driver_trouble: None,
         abandoned: loads().any(|load| load.abandoned),
-        interrupted: loads().any(|load| load.interrupted),
+        interrupted: is_stopped_early || loads().any(|load| load.interrupted),
         broken: loads().any(|load| load.broken),
         outages: outages.into_values().collect(),
         is_target_gone: with_clients.clone().next().is_some()
             && with_clients.all(|load| load.is_target_gone),
-        incidents_dropped: loads().map(|load| load.incidents_dropped).sum(),
+        incidents_dropped: loads().fold(0, |sum, load| {
+            u64::saturating_add(sum, load.incidents_dropped)
+        }),
     }
 }
 
-fn flow_of(
-    flow: usize,
-    name: String,
-    outcomes: &[Option<AgentOutcome>],
-    lost: &[usize],
+fn flow_of<'a>(
+    (flow, name): (usize, String),
+    ended: impl Iterator<Item = &'a AgentOutcome>,
+    cut_short: &[usize],
     progress: &ReportedProgress,
 ) -> FlowOutcome {
     let mut sum = FlowOutcome {
@@ -99,7 +101,6 @@ fn flow_of(
         copy: None,
         transactions: None,
     };
-    let ended = outcomes.iter().flatten();
     for part in ended.filter_map(|outcome| outcome.load.flows.get(flow)) {
         sum.totals = sum.totals.plus(&part.totals);
         sum.pace.add(&part.pace);
@@ -109,7 +110,7 @@ fn flow_of(
         };
         sum.transactions = sum.transactions.or(part.transactions);
     }
-    for agent in lost.iter().filter_map(|index| progress.agent(*index)) {
+    for agent in cut_short.iter().filter_map(|index| progress.agent(*index)) {
         if let Some(part) = agent.load.as_ref().and_then(|load| load.flows.get(flow)) {
             sum.totals = sum.totals.plus(part);
         }

@@ -6,6 +6,7 @@ mod gather;
 mod launch;
 mod link;
 mod merge;
+mod parallel;
 mod pool;
 mod progress;
 mod record;

@@ -10,8 +10,9 @@ use kgauge_client::Interrupt;
 use super::clock_probe::SharedClockTrack;
 use super::error::AgentsError;
 use super::gather::{GatherContext, Gathered, JoinListener, listening};
-use super::launch::LaunchedAgent;
+use super::launch::{LaunchedAgent, LaunchedAgents};
 use super::link::{AgentEvent, LeadLink};
+use super::parallel::in_parallel;
 use super::ssh::RemoteProgram;
 use crate::agent::OutgoingFrames;
 use crate::monotonic_clock::MonotonicClock;
@@ -30,6 +31,9 @@ const SSH_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long agents that somebody else starts may take.
 const JOIN_PATIENCE: Duration = Duration::from_secs(600);
+
+/// How often Ctrl-C is noticed during waits.
+const POLL: Duration = Duration::from_millis(50);
 
 /// How long an agent may take for its first message and its first clock answers.
 const HELLO_MAX: Duration = Duration::from_secs(10);
@@ -61,11 +65,22 @@ pub(super) struct PoolAgent {
     pub(super) track: SharedClockTrack,
     /// Load threads of the repeat that is prepared.
     pub(super) threads: u32,
-    /// The error of its start.
-    pub(super) start_bound_ns: Option<u64>,
+    /// Its clock when the start was agreed.
+    pub(super) start: Option<StartClock>,
     /// Why it is lost.
     pub(super) lost: Option<String>,
+    /// Its first message has arrived.
+    is_known: bool,
     link: Option<JoinHandle<()>>,
+}
+
+/// An agent's clock when the start of a repeat was agreed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StartClock {
+    /// The error of the start.
+    pub(super) bound_ns: u64,
+    /// How often the clock had stepped.
+    pub(super) steps: u32,
 }
 
 /// The agents of a run.
@@ -75,7 +90,9 @@ pub struct AgentPool {
     pub(super) clock: MonotonicClock,
     pub(super) lost: AgentsLost,
     pub(super) is_local: bool,
-    launched: Vec<LaunchedAgent>,
+    /// Numbers the preparations of repeats.
+    pub(super) round: u32,
+    launched: LaunchedAgents,
 }
 
 impl AgentPool {
@@ -84,7 +101,7 @@ impl AgentPool {
         setup: &AgentPoolSetup<'_>,
         report: &mut dyn FnMut(&str),
     ) -> Result<Self, AgentsError> {
-        let mut launched = Vec::new();
+        let mut launched = LaunchedAgents::default();
         let mut context = GatherContext {
             token: setup.token,
             interrupt: setup.interrupt,
@@ -96,17 +113,18 @@ impl AgentPool {
                 for number in 0..*count {
                     let started =
                         LaunchedAgent::local(&setup.program, listener.address, setup.token, number);
-                    launched.push(started?);
+                    launched.0.push(started?);
                 }
                 let count = *count as usize;
                 listener.gather(count, LOCAL_PATIENCE, &mut launched, &mut context)?
             }
-            AgentsSpec::Listening { addresses } => listening(addresses, setup.token)?,
+            AgentsSpec::Listening { addresses } => listening(addresses, &context)?,
             AgentsSpec::Joining { count, listen } => {
                 let listener = JoinListener::bind(listen)?;
                 let words = format!("waiting for {count} agents at {}", listener.address);
                 (context.report)(&words);
-                listener.gather(*count as usize, JOIN_PATIENCE, &mut [], &mut context)?
+                let count = *count as usize;
+                listener.gather(count, JOIN_PATIENCE, &mut launched, &mut context)?
             }
             AgentsSpec::Ssh { hosts } => {
                 let listener = JoinListener::bind("127.0.0.1:0")?;
@@ -125,7 +143,7 @@ impl AgentPool {
     fn welcome(
         setup: &AgentPoolSetup<'_>,
         gathered: Vec<Gathered>,
-        launched: Vec<LaunchedAgent>,
+        launched: LaunchedAgents,
     ) -> Result<Self, AgentsError> {
         let (events_sender, events) = sync_channel(EVENTS_MAX);
         let mut pool = Self {
@@ -134,6 +152,7 @@ impl AgentPool {
             clock: MonotonicClock,
             lost: setup.lost,
             is_local: setup.spec.is_local(),
+            round: 0,
             launched,
         };
         let count = u32::try_from(gathered.len()).unwrap_or(u32::MAX);
@@ -167,6 +186,7 @@ impl AgentPool {
             track: track.clone(),
             outgoing: frames,
             events,
+            undelivered: None,
         };
         let thread = std::thread::Builder::new().name("agent-link".to_owned());
         let thread = thread.spawn(move || link.run());
@@ -175,8 +195,9 @@ impl AgentPool {
             outgoing,
             track,
             threads: 0,
-            start_bound_ns: None,
+            start: None,
             lost: None,
+            is_known: false,
             link: Some(thread.map_err(AgentsError::Thread)?),
         });
         let last = self.agents.last();
@@ -185,89 +206,99 @@ impl AgentPool {
 
     fn await_hello(&mut self, interrupt: &Interrupt) -> Result<(), AgentsError> {
         let deadline = Instant::now() + HELLO_MAX;
-        let mut missing = self.agents.len();
-        while missing > 0 {
-            let event = self.next_event(deadline, interrupt, "it did not introduce itself")?;
-            let (index, AgentEvent::Message(message)) = event else {
-                continue;
+        while let Some(missing) = self.agents.iter().position(|agent| !agent.is_known) {
+            let Some((index, event)) = self.next_event(deadline, interrupt)? else {
+                let why = "it did not introduce itself".to_owned();
+                return Err(self.lose(missing, why));
             };
-            let AgentMessage::Hello { host, version, .. } = *message else {
-                continue;
-            };
-            missing -= 1;
-            let is_local = self.is_local;
-            let Some(agent) = self.agents.get_mut(index) else {
-                continue;
-            };
-            agent.name = match is_local {
-                true => format!("agent {index}"),
-                false => format!("agent {index} ({}, {})", shown(&host), agent.name),
-            };
-            if version != env!("CARGO_PKG_VERSION") {
-                return Err(AgentsError::Version {
-                    name: agent.name.clone(),
-                    theirs: shown(&version),
-                });
+            match event {
+                AgentEvent::Lost(why) => return Err(self.lose(index, why)),
+                AgentEvent::Message(message) => self.take_hello(index, *message)?,
+                AgentEvent::Slices(_) | AgentEvent::Evidence(_) => {}
             }
         }
         Ok(())
+    }
+
+    /// Takes an agent's first message.
+    fn take_hello(&mut self, index: usize, message: AgentMessage) -> Result<(), AgentsError> {
+        let is_local = self.is_local;
+        let Some(agent) = self.agents.get_mut(index).filter(|agent| !agent.is_known) else {
+            return Ok(());
+        };
+        match message {
+            AgentMessage::Busy => Err(AgentsError::Busy {
+                name: agent.name.clone(),
+            }),
+            AgentMessage::Hello { host, version, .. } => {
+                agent.is_known = true;
+                agent.name = match is_local {
+                    true => format!("agent {index}"),
+                    false => format!("agent {index} ({}, {})", shown(&host), agent.name),
+                };
+                match version == env!("CARGO_PKG_VERSION") {
+                    true => Ok(()),
+                    false => Err(AgentsError::Version {
+                        name: agent.name.clone(),
+                        theirs: shown(&version),
+                    }),
+                }
+            }
+            _ => Ok(()),
+        }
     }
 
     fn await_clocks(&mut self, interrupt: &Interrupt) -> Result<(), AgentsError> {
         let deadline = Instant::now() + HELLO_MAX;
-        while let Some(agent) = self
-            .agents
-            .iter()
-            .find(|agent| agent.track.lock().exchanges() < EXCHANGES_MIN)
-        {
+        let is_unknown = |agent: &PoolAgent| agent.track.lock().exchanges() < EXCHANGES_MIN;
+        while let Some(slowest) = self.agents.iter().position(is_unknown) {
             if interrupt.is_raised() {
                 return Err(AgentsError::Interrupted);
             }
             if Instant::now() >= deadline {
-                return Err(AgentsError::Lost {
-                    name: agent.name.clone(),
-                    why: "it did not answer clock probes".to_owned(),
-                });
+                let why = "it did not answer clock probes".to_owned();
+                return Err(self.lose(slowest, why));
             }
-            std::thread::sleep(Duration::from_millis(5));
+            let event = self.events.recv_timeout(Duration::from_millis(5));
+            if let Ok((index, AgentEvent::Lost(why))) = event {
+                return Err(self.lose(index, why));
+            }
         }
         Ok(())
     }
 
-    /// The next event of any agent. The loss of one is an error.
+    /// The next event of any agent; `None` at the deadline.
     pub(super) fn next_event(
         &mut self,
         deadline: Instant,
         interrupt: &Interrupt,
-        silence: &str,
-    ) -> Result<(usize, AgentEvent), AgentsError> {
+    ) -> Result<Option<(usize, AgentEvent)>, AgentsError> {
         loop {
             if interrupt.is_raised() {
                 return Err(AgentsError::Interrupted);
             }
-            match self.events.recv_timeout(Duration::from_millis(50)) {
-                Ok((index, AgentEvent::Lost(why))) => return Err(self.lose(index, why)),
-                Ok(event) => return Ok(event),
+            match self.events.recv_timeout(POLL) {
+                Ok(event) => return Ok(Some(event)),
                 Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    let name = "an agent".to_owned();
-                    let why = silence.to_owned();
-                    return Err(AgentsError::Lost { name, why });
-                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
     }
 
-    /// Notes the loss of an agent.
+    /// Notes the loss of an agent. If it is still there, its load ends.
     pub(super) fn lose(&mut self, index: usize, why: String) -> AgentsError {
-        let name = match self.agents.get_mut(index) {
-            Some(agent) => {
-                agent.lost = Some(why.clone());
-                agent.name.clone()
-            }
-            None => "an agent".to_owned(),
-        };
+        if let Some(agent) = self.agents.get_mut(index) {
+            agent.lost = Some(why.clone());
+            agent.outgoing.end();
+        }
+        let name = self.name(index);
         AgentsError::Lost { name, why }
+    }
+
+    /// The name of an agent, for messages.
+    pub(super) fn name(&self, index: usize) -> String {
+        let agent = self.agents.get(index);
+        agent.map_or_else(|| "an agent".to_owned(), |agent| agent.name.clone())
     }
 
     /// The number of agents, lost ones included.
@@ -292,9 +323,14 @@ impl AgentPool {
     /// The processes that were started on this machine.
     pub fn pids(&self) -> Vec<u32> {
         match self.is_local {
-            true => self.launched.iter().map(LaunchedAgent::pid).collect(),
+            true => self.launched.0.iter().map(LaunchedAgent::pid).collect(),
             false => Vec::new(),
         }
+    }
+
+    /// Ends the load of all agents, or lets them forget what they have prepared. Stopping again changes nothing.
+    pub fn stop(&self) {
+        self.send_all(&LeadMessage::Stop);
     }
 
     /// Sends a message to every agent that is there.
@@ -328,20 +364,14 @@ fn on_hosts(
     setup: &AgentPoolSetup<'_>,
     hosts: &[String],
     lead: std::net::SocketAddr,
-) -> Result<Vec<LaunchedAgent>, AgentsError> {
+) -> Result<LaunchedAgents, AgentsError> {
     let program = RemoteProgram::of(&setup.program)?;
-    let started: Vec<_> = std::thread::scope(|threads| {
-        let starting = hosts.iter().map(|host| {
-            let program = &program;
-            threads.spawn(move || program.start(host, lead, setup.token))
-        });
-        let starting: Vec<_> = starting.collect();
-        starting.into_iter().map(|thread| thread.join()).collect()
+    let tasks = hosts.iter().map(|host| {
+        let (program, host) = (program.clone(), host.clone());
+        let (token, interrupt) = (setup.token.clone(), setup.interrupt.clone());
+        move || program.start(&host, lead, &token, &interrupt)
     });
-    let panicked = |_| AgentsError::Thread(std::io::Error::other("a thread crashed"));
-    let each = started.into_iter();
-    each.map(|one| one.map_err(panicked).and_then(|one| one))
-        .collect()
+    Ok(LaunchedAgents(in_parallel(tasks, setup.interrupt)?))
 }
 
 /// A text of another machine, for messages: short and without control characters.

@@ -64,7 +64,7 @@ impl ReportedProgress {
         match &change {
             OutageChange::Found { outage, .. } => {
                 let agents = self.outages.entry(outage.broker).or_insert(0);
-                *agents += 1;
+                *agents = agents.saturating_add(1);
                 if *agents == 1 {
                     self.changes.push(change);
                 }
@@ -117,7 +117,7 @@ impl ReportedProgress {
         let loads = || self.agents.iter().filter_map(|agent| agent.load.as_ref());
         let mut flows = vec![Totals::default(); self.flows];
         let mut held = vec![ClientSample::default(); self.flows];
-        let mut behind = vec![None; self.flows];
+        let mut behind: Vec<Option<u64>> = vec![None; self.flows];
         for load in loads() {
             for (sum, part) in flows.iter_mut().zip(&load.flows) {
                 *sum = sum.plus(part);
@@ -127,7 +127,7 @@ impl ReportedProgress {
             }
             for (sum, part) in behind.iter_mut().zip(&load.behind) {
                 if let Some(records) = part {
-                    *sum = Some(sum.unwrap_or(0) + records);
+                    *sum = Some(sum.unwrap_or(0).saturating_add(*records));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! A repeat on all agents: prepare, begin together, merge, end.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -14,12 +15,11 @@ use kgauge_scenario::{ConsumeEnd, FlowPlan, Stripe, Trial};
 use super::error::AgentsError;
 use super::link::AgentEvent;
 use super::merge::{MergeContext, merge};
-use super::pool::AgentPool;
+use super::pool::{AgentPool, StartClock};
 use super::progress::ReportedProgress;
-use super::record::{RepeatTrack, records};
+use super::record::{AgentState, RepeatTrack, records};
 use crate::clock::OffsetInterval;
-use crate::protocol::{AgentMessage, AgentOutcome, LeadMessage, PrepareOrder};
-use crate::spec::AgentsLost;
+use crate::protocol::{AgentMessage, LeadMessage, PrepareOrder};
 
 /// The interval of progress reports, as that of the load engine.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -95,48 +95,81 @@ pub enum AgentsTrouble {
 }
 
 impl AgentPool {
-    /// Lets every agent connect to what its share needs.
+    /// Lets every agent connect to what its share needs. A lost agent is an error only if no load can go on without it.
     ///
     /// # Errors
-    /// An agent cannot; the others have forgotten the repeat then.
+    /// An agent cannot; the others forget the repeat.
     pub fn prepare(
         &mut self,
         order: &dyn Fn(Stripe) -> Option<PrepareOrder>,
         interrupt: &Interrupt,
     ) -> Result<(), AgentsError> {
-        let count = self.count();
-        let mut missing = 0;
-        for (index, agent) in (0..).zip(&self.agents) {
+        self.round = self.round.wrapping_add(1);
+        let missing = self.send_orders(order)?;
+        let prepared = self.await_prepared(missing, interrupt);
+        prepared.inspect_err(|_| self.stop())
+    }
+
+    /// Sends the orders; returns the agents that answer.
+    fn send_orders(
+        &self,
+        order: &dyn Fn(Stripe) -> Option<PrepareOrder>,
+    ) -> Result<BTreeSet<usize>, AgentsError> {
+        let (count, round) = (self.count(), self.round);
+        let mut missing = BTreeSet::new();
+        for (index, agent) in (0_u32..).zip(&self.agents) {
             if let Some(why) = &agent.lost {
-                if self.lost == AgentsLost::Tolerate {
-                    continue;
+                if self.is_broken() {
+                    let (name, why) = (agent.name.clone(), why.clone());
+                    return Err(AgentsError::Lost { name, why });
                 }
-                let (name, why) = (agent.name.clone(), why.clone());
-                return Err(AgentsError::Lost { name, why });
+                continue;
             }
             if let Some(order) = order(Stripe { index, count }) {
-                missing += 1;
+                let order = Box::new(order);
+                // A connection that has ended reports itself.
                 let _ = agent
                     .outgoing
-                    .message(&LeadMessage::Prepare(Box::new(order)));
+                    .message(&LeadMessage::Prepare { round, order });
+                missing.insert(index as usize);
             }
         }
+        Ok(missing)
+    }
+
+    /// Waits until all of them are connected.
+    fn await_prepared(
+        &mut self,
+        mut missing: BTreeSet<usize>,
+        interrupt: &Interrupt,
+    ) -> Result<(), AgentsError> {
         let deadline = Instant::now() + PREPARE_MAX;
-        while missing > 0 {
-            let event = self.next_event(deadline, interrupt, "it did not connect to the target");
-            let event = event.inspect_err(|_| self.send_all(&LeadMessage::Stop))?;
-            let (index, AgentEvent::Message(message)) = event else {
-                continue;
+        while let Some(&slowest) = missing.first() {
+            let Some((index, event)) = self.next_event(deadline, interrupt)? else {
+                let seconds = PREPARE_MAX.as_secs();
+                let why = format!("it did not connect to the target within {seconds} s");
+                return Err(self.lose(slowest, why));
             };
-            match *message {
-                AgentMessage::Prepared(facts) => {
-                    missing -= 1;
+            let message = match event {
+                AgentEvent::Message(message) => *message,
+                AgentEvent::Slices(_) | AgentEvent::Evidence(_) => continue,
+                AgentEvent::Lost(why) => {
+                    let error = self.lose(index, why);
+                    if self.is_broken() {
+                        return Err(error);
+                    }
+                    missing.remove(&index);
+                    continue;
+                }
+            };
+            match message {
+                AgentMessage::Prepared { round, facts } if round == self.round => {
+                    missing.remove(&index);
                     if let Some(agent) = self.agents.get_mut(index) {
                         agent.threads = facts.threads;
                     }
                 }
-                AgentMessage::PrepareFailed { why } => {
-                    self.send_all(&LeadMessage::Stop);
+                AgentMessage::PrepareFailed { round, why } if round == self.round => {
                     let name = self.name(index);
                     return Err(AgentsError::Prepare { name, why });
                 }
@@ -152,9 +185,19 @@ impl AgentPool {
         let moment = Instant::now() + START_NOTICE;
         let lead_ns = self.clock.at_ns(moment);
         for agent in &mut self.agents {
-            let estimate = agent.track.lock().at(lead_ns);
-            agent.start_bound_ns = estimate.map(|estimate| estimate.offset.bound_ns());
+            if agent.lost.is_some() {
+                (agent.start, agent.threads) = (None, 0);
+                continue;
+            }
+            let track = agent.track.lock();
+            let (estimate, steps) = (track.at(lead_ns), track.steps());
+            drop(track);
+            agent.start = estimate.map(|estimate| StartClock {
+                bound_ns: estimate.offset.bound_ns(),
+                steps,
+            });
             let at_ns = estimate.map_or(lead_ns, |estimate| estimate.to_agent_ns(lead_ns));
+            // A connection that has ended reports itself.
             let _ = agent.outgoing.message(&LeadMessage::Start { at_ns });
         }
         Clock::starting_at(moment)
@@ -169,7 +212,6 @@ impl AgentPool {
         let agents = self.agents.len();
         let mut running = RunningRepeat {
             reported: ReportedProgress::new(agents, repeat.trial.flows.len()),
-            outcomes: (0..agents).map(|_| None).collect(),
             track: RepeatTrack::new(self),
             hold_start_ns: Cell::new(repeat.trial.stages.warm_up_limit_ns()),
             trouble: None,
@@ -187,12 +229,6 @@ impl AgentPool {
         running.until_over(on_progress);
         running.finish()
     }
-
-    /// The name of an agent, for messages.
-    pub(super) fn name(&self, index: usize) -> String {
-        let agent = self.agents.get(index);
-        agent.map_or_else(|| "an agent".to_owned(), |agent| agent.name.clone())
-    }
 }
 
 /// The state of a repeat on agents.
@@ -200,7 +236,6 @@ struct RunningRepeat<'a> {
     pool: &'a mut AgentPool,
     repeat: AgentsRepeat<'a>,
     reported: ReportedProgress,
-    outcomes: Vec<Option<AgentOutcome>>,
     track: RepeatTrack,
     hold_start_ns: Cell<u64>,
     trouble: Option<AgentsTrouble>,
@@ -214,7 +249,7 @@ struct RunningRepeat<'a> {
 impl RunningRepeat<'_> {
     fn until_over(&mut self, on_progress: &mut dyn FnMut(&LoadProgress, &dyn HoldControl)) {
         let mut next_report = Instant::now();
-        while !self.is_over() {
+        while !self.track.is_over() {
             let now = Instant::now();
             if now >= next_report {
                 next_report = now + PROGRESS;
@@ -235,14 +270,6 @@ impl RunningRepeat<'_> {
             }
         }
         self.report(on_progress);
-    }
-
-    /// Whether every agent has ended or is lost.
-    fn is_over(&self) -> bool {
-        let agents = self.pool.agents.iter().zip(&self.outcomes);
-        let mut agents = agents.zip(&self.track.failed);
-        agents
-            .all(|((agent, outcome), failed)| agent.lost.is_some() || outcome.is_some() || *failed)
     }
 
     fn report(&mut self, on_progress: &mut dyn FnMut(&LoadProgress, &dyn HoldControl)) {
@@ -275,36 +302,53 @@ impl RunningRepeat<'_> {
         }
     }
 
-    /// Takes what an agent sent.
+    /// Takes what an agent sent. Nothing more is taken from one that counts as lost.
     fn take(&mut self, index: usize, event: AgentEvent) {
+        if self.track.is_lost(index) {
+            return;
+        }
         match event {
             AgentEvent::Slices(lines) => self.keep(index, |files| files.add_slices(&lines)),
             AgentEvent::Evidence(lines) => self.keep(index, |files| files.add_evidence(&lines)),
             AgentEvent::Lost(why) => self.lose(index, why),
-            AgentEvent::Message(message) => match *message {
-                AgentMessage::Progress {
-                    load,
-                    paces,
-                    counts_done_ns,
-                } => self.reported.report(index, *load, paces, counts_done_ns),
-                AgentMessage::Started { late_ns } => self.track.start(index, late_ns),
-                AgentMessage::Ended(outcome) => {
-                    self.reported.end(index);
-                    if let Some(slot) = self.outcomes.get_mut(index) {
-                        *slot = Some(*outcome);
-                    }
-                }
-                AgentMessage::LoadFailed { why } => {
-                    self.track.fail(index);
+            AgentEvent::Message(message) => self.take_message(index, *message),
+        }
+    }
+
+    fn take_message(&mut self, index: usize, message: AgentMessage) {
+        match message {
+            AgentMessage::Progress {
+                load,
+                paces,
+                counts_done_ns,
+            } => self.reported.report(index, *load, paces, counts_done_ns),
+            AgentMessage::Started { late_ns } => self.track.start(index, late_ns),
+            AgentMessage::NotStarted => {
+                self.end(index, AgentState::NotStarted);
+                if self.stopped.is_none() {
+                    let why = "it had nothing to start".to_owned();
                     let name = self.pool.name(index);
                     self.fail(AgentsTrouble::Failed { name, why });
                 }
-                AgentMessage::Hello { .. }
-                | AgentMessage::ClockAnswer { .. }
-                | AgentMessage::Prepared(_)
-                | AgentMessage::PrepareFailed { .. } => {}
-            },
+            }
+            AgentMessage::Ended(outcome) => self.end(index, AgentState::Ended(outcome)),
+            AgentMessage::LoadFailed { why } => {
+                self.end(index, AgentState::Failed);
+                let name = self.pool.name(index);
+                self.fail(AgentsTrouble::Failed { name, why });
+            }
+            AgentMessage::Hello { .. }
+            | AgentMessage::Busy
+            | AgentMessage::ClockAnswer { .. }
+            | AgentMessage::Prepared { .. }
+            | AgentMessage::PrepareFailed { .. } => {}
         }
+    }
+
+    /// An agent's load is over.
+    fn end(&mut self, index: usize, state: AgentState) {
+        self.reported.end(index);
+        self.track.end(index, state);
     }
 
     fn keep(
@@ -324,20 +368,16 @@ impl RunningRepeat<'_> {
         }
     }
 
+    /// An agent is lost. Its part of the repeat is whole if its load had ended.
     fn lose(&mut self, index: usize, why: String) {
-        let is_known = self
-            .pool
-            .agents
-            .get(index)
-            .is_none_or(|agent| agent.lost.is_some());
-        if is_known {
+        let was_running = self.track.is_running(index);
+        self.pool.lose(index, why.clone());
+        if !was_running {
             return;
         }
-        self.pool.lose(index, why.clone());
         self.track.lose(index, self.repeat.clock.now_ns());
         self.reported.end(index);
-        let are_others_left = self.pool.agents.iter().any(|agent| agent.lost.is_none());
-        if self.pool.lost == AgentsLost::Fail || !are_others_left {
+        if self.pool.is_broken() {
             let name = self.pool.name(index);
             self.fail(AgentsTrouble::Lost { name, why });
         }
@@ -354,7 +394,7 @@ impl RunningRepeat<'_> {
     fn stop(&mut self) {
         if self.stopped.is_none() {
             self.stopped = Some(Instant::now());
-            self.pool.send_all(&LeadMessage::Stop);
+            self.pool.stop();
         }
     }
 
@@ -369,8 +409,7 @@ impl RunningRepeat<'_> {
         if self.is_hold_ended || !is_counted(self.repeat.trial) {
             return;
         }
-        let agents = &self.pool.agents;
-        let is_lost = |index: usize| agents.get(index).is_none_or(|agent| agent.lost.is_some());
+        let is_lost = |index: usize| self.track.is_lost(index);
         if let Some(at_ns) = self.reported.counts_done_ns(is_lost) {
             self.is_hold_ended = true;
             self.pool.send_all(&LeadMessage::EndHold { at_ns });
@@ -390,9 +429,8 @@ impl RunningRepeat<'_> {
         if !is_stopped && !is_late {
             return;
         }
-        for index in 0..self.outcomes.len() {
-            let is_ended = self.outcomes[index].is_some() || self.track.failed[index];
-            if !is_ended {
+        for index in 0..self.pool.agents.len() {
+            if self.track.is_running(index) {
                 self.lose(index, "its load did not end".to_owned());
             }
         }
@@ -401,7 +439,7 @@ impl RunningRepeat<'_> {
     fn finish(self) -> AgentsRun {
         let trial = self.repeat.trial;
         let outcome = merge(
-            &self.outcomes,
+            &self.track,
             MergeContext {
                 names: trial
                     .flows
@@ -414,16 +452,18 @@ impl RunningRepeat<'_> {
                 progress: &self.reported,
             },
         );
-        let records = records(self.pool, &self.track, &self.outcomes, &self.reported);
-        let stepped = records
+        let records = records(self.pool, &self.track, &self.reported);
+        // The user does not want the figures of this repeat.
+        let is_of_use = !self.repeat.interrupt.is_raised();
+        let mut stepped = records
             .iter()
-            .find(|record| record.clock.is_some_and(|clock| clock.is_stepped));
+            .filter(|record| record.clock.is_some_and(|clock| clock.is_stepped));
+        let stepped = stepped.next().filter(|_| is_of_use);
         let stepped = stepped.map(|record| AgentsTrouble::Stepped {
             name: record.name.clone(),
         });
-        let cpu = self.outcomes.iter().flatten();
         AgentsRun {
-            process_hold_cpu_ns: cpu.map(|outcome| outcome.process_hold_cpu_ns).sum(),
+            process_hold_cpu_ns: self.track.process_hold_cpu_ns(),
             trouble: self.trouble.or(stepped),
             outcome,
             records,

@@ -6,9 +6,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use kgauge_client::Interrupt;
 use ring::digest;
 
 use super::error::AgentsError;
@@ -29,29 +30,37 @@ const OPTIONS: [&str; 6] = [
 const PRESENT: &str = "present";
 
 /// The program to start on hosts.
-pub(super) struct RemoteProgram<'a> {
-    path: &'a Path,
+#[derive(Clone)]
+pub(super) struct RemoteProgram {
+    path: PathBuf,
     /// Names it on the host, so that another build is another file.
     name: String,
 }
 
-impl<'a> RemoteProgram<'a> {
-    pub(super) fn of(path: &'a Path) -> Result<Self, AgentsError> {
+impl RemoteProgram {
+    pub(super) fn of(path: &Path) -> Result<Self, AgentsError> {
         let name = name(path).map_err(|source| AgentsError::Launch {
             program: path.display().to_string(),
             source,
         })?;
-        Ok(Self { path, name })
+        Ok(Self {
+            path: path.to_owned(),
+            name,
+        })
     }
 
-    /// Starts an agent on a host.
+    /// Starts an agent on a host, unless the run is interrupted before.
     pub(super) fn start(
         &self,
         host: &str,
         lead: SocketAddr,
         token: &AgentToken,
+        interrupt: &Interrupt,
     ) -> Result<LaunchedAgent, AgentsError> {
         self.copy(host)?;
+        if interrupt.is_raised() {
+            return Err(AgentsError::Interrupted);
+        }
         let port = lead.port();
         let mut command = ssh();
         command.args(["-o", "ExitOnForwardFailure=yes", "-R"]);
@@ -87,7 +96,7 @@ impl<'a> RemoteProgram<'a> {
         if lines.any(|line| line.trim() == PRESENT) {
             return Ok(());
         }
-        let program = File::open(self.path).map_err(|error| failed(error.to_string()))?;
+        let program = File::open(&self.path).map_err(|error| failed(error.to_string()))?;
         let mut copy = ssh();
         copy.arg(host).arg(format!(
             "mkdir -p \"$(dirname {path})\" && cat > {path}.$$ && chmod 700 {path}.$$ && mv {path}.$$ {path}"

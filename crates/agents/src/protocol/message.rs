@@ -28,9 +28,15 @@ pub enum LeadMessage {
         /// The lead's clock.
         sent_ns: u64,
     },
-    /// Connect everything that a repeat needs.
-    Prepare(Box<PrepareOrder>),
-    /// Begin.
+    /// Connect everything that a repeat needs. Whatever is left of an earlier repeat ends.
+    Prepare {
+        /// Numbers the preparations of a run: the answer repeats it.
+        round: u32,
+        /// What to connect.
+        order: Box<PrepareOrder>,
+    },
+    /// Begin. The agent answers with [`AgentMessage::NotStarted`], or with [`AgentMessage::Started`] and then
+    /// [`AgentMessage::Ended`] or [`AgentMessage::LoadFailed`].
     Start {
         /// On the agent's clock.
         at_ns: u64,
@@ -45,7 +51,7 @@ pub enum LeadMessage {
         /// Since the start.
         at_ns: u64,
     },
-    /// End the load within a second, or forget what is prepared.
+    /// End the load within a second, or forget what is prepared. Sent once or several times, it means the same.
     Stop,
     /// The run is over.
     Bye,
@@ -102,13 +108,24 @@ pub enum AgentMessage {
         /// The agent's clock when it sent the answer.
         answered_ns: u64,
     },
+    /// The answer to the first message of a lead while another lead uses the agent.
+    Busy,
     /// Everything is connected.
-    Prepared(PreparedFacts),
+    Prepared {
+        /// From the order.
+        round: u32,
+        /// What the agent found.
+        facts: PreparedFacts,
+    },
     /// The repeat cannot be prepared.
     PrepareFailed {
+        /// From the order.
+        round: u32,
         /// In words.
         why: String,
     },
+    /// The answer to a start if the load was stopped before, or if nothing is prepared.
+    NotStarted,
     /// The load has begun.
     Started {
         /// How long after the agreed time.

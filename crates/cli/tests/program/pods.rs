@@ -190,7 +190,6 @@ fn a_missing_right_and_a_quota_are_named() {
 }
 
 #[test]
-#[ignore = "known defect: Ctrl-C at the moment when the load begins is reported as a lost agent, with status 3"]
 fn ctrl_c_ends_the_run_in_the_pods_and_brings_what_there_is() {
     let fake = FakeKubernetes::new();
     let mut command = fake.command(

@@ -5,6 +5,7 @@ mod der;
 mod ec_key;
 mod jaas;
 pub(crate) mod jks;
+mod peers;
 mod pem;
 mod pkcs12;
 mod sealed;
@@ -20,6 +21,7 @@ pub use channel::Channel;
 use kgauge_wire::Secret;
 pub use kgauge_wire::scram::ScramMechanism;
 pub use kgauge_wire::security::{SaslMechanism, SecurityProtocol};
+pub use peers::{peer_client_config, peer_server_config};
 pub use tls::TlsSession;
 
 /// How connections are protected.

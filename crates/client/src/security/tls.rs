@@ -18,11 +18,20 @@ use crate::config::Address;
 /// The maximum of encrypted bytes that wait for a socket: the requests of two fetches, or a few batches.
 const PENDING_BYTES_MAX: usize = 256 * 1024;
 
-/// Verifies everything in brokers' certificates except their names (`ssl.endpoint.identification.algorithm=`).
+/// Verifies certificates, but not the names in them (`ssl.endpoint.identification.algorithm=`).
 #[derive(Debug)]
-pub(super) struct NamelessVerifier {
-    pub(super) roots: Arc<RootCertStore>,
-    pub(super) provider: Arc<CryptoProvider>,
+struct NamelessVerifier {
+    trust: Trust,
+    provider: Arc<CryptoProvider>,
+}
+
+/// Whose certificates are accepted.
+#[derive(Debug)]
+enum Trust {
+    /// Those that one of these has signed.
+    Roots(Arc<RootCertStore>),
+    /// All: the other side only has to have the certificate's key.
+    Anyone,
 }
 
 impl ServerCertVerifier for NamelessVerifier {
@@ -34,14 +43,16 @@ impl ServerCertVerifier for NamelessVerifier {
         _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let certificate = ParsedCertificate::try_from(end_entity)?;
-        verify_server_cert_signed_by_trust_anchor(
-            &certificate,
-            &self.roots,
-            intermediates,
-            now,
-            self.provider.signature_verification_algorithms.all,
-        )?;
+        if let Trust::Roots(roots) = &self.trust {
+            let certificate = ParsedCertificate::try_from(end_entity)?;
+            verify_server_cert_signed_by_trust_anchor(
+                &certificate,
+                roots,
+                intermediates,
+                now,
+                self.provider.signature_verification_algorithms.all,
+            )?;
+        }
         Ok(ServerCertVerified::assertion())
     }
 
@@ -80,12 +91,21 @@ pub(super) fn verifier(
 ) -> Result<Arc<dyn ServerCertVerifier>, String> {
     let (roots, provider) = (Arc::new(roots), Arc::clone(provider));
     if !host_names_checked {
-        return Ok(Arc::new(NamelessVerifier { roots, provider }));
+        let trust = Trust::Roots(roots);
+        return Ok(Arc::new(NamelessVerifier { trust, provider }));
     }
     let built = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
     built
         .map(|verifier| verifier as Arc<dyn ServerCertVerifier>)
         .map_err(|error| error.to_string())
+}
+
+/// A verifier that accepts every certificate.
+pub(super) fn any_certificate(provider: &Arc<CryptoProvider>) -> Arc<dyn ServerCertVerifier> {
+    Arc::new(NamelessVerifier {
+        trust: Trust::Anyone,
+        provider: Arc::clone(provider),
+    })
 }
 
 /// The TLS session of a connection, without its socket. It works with blocking and non-blocking sockets.

@@ -45,12 +45,12 @@ impl GroupRecord {
     /// Combines members.
     pub fn plus(self, other: Self) -> Self {
         Self {
-            members: self.members + other.members,
+            members: self.members.saturating_add(other.members),
             join_ns_max: self.join_ns_max.max(other.join_ns_max),
             rebalances: self.rebalances.max(other.rebalances),
             rebalance_ns: self.rebalance_ns.max(other.rebalance_ns),
-            commits: self.commits + other.commits,
-            commits_failed: self.commits_failed + other.commits_failed,
+            commits: self.commits.saturating_add(other.commits),
+            commits_failed: self.commits_failed.saturating_add(other.commits_failed),
             // Counted once for all of them.
             records_again: self.records_again.max(other.records_again),
         }

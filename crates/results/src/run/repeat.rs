@@ -128,9 +128,9 @@ impl ConnectionRecord {
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
-            lost: self.lost + other.lost,
-            timed_out: self.timed_out + other.timed_out,
-            malformed: self.malformed + other.malformed,
+            lost: self.lost.saturating_add(other.lost),
+            timed_out: self.timed_out.saturating_add(other.timed_out),
+            malformed: self.malformed.saturating_add(other.malformed),
         }
     }
 }
