@@ -42,6 +42,7 @@ pub fn machine_record(path: &Path) -> MachineRecord {
             .ok()
             .and_then(|count| u32::try_from(count.get()).ok()),
         memory_bytes: file("/proc/meminfo").and_then(|text| memory_bytes(&text)),
+        reports_free_memory: reports_free_memory(Path::new("/sys/bus/virtio/devices")),
         clock_source: clock_source.map(|text| text.trim().to_owned()),
         file_system: FileSystem::of(path).map(|found| found.kind),
     }
@@ -73,6 +74,20 @@ fn memory_bytes(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
     let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     kibibytes.checked_mul(1024)
+}
+
+/// Whether a memory balloon has negotiated VIRTIO_BALLOON_F_REPORTING, bit 5 (virtio 1.2, 5.5.3). The kernel writes the
+/// feature bits as digits, the first one first.
+fn reports_free_memory(devices: &Path) -> bool {
+    /// The virtio device id of a memory balloon.
+    const BALLOON: &str = "0x0005";
+    const REPORTING: usize = 5;
+    let devices = fs::read_dir(devices).into_iter().flatten().flatten();
+    let file = |device: &fs::DirEntry, name: &str| {
+        fs::read_to_string(device.path().join(name)).unwrap_or_default()
+    };
+    let mut balloons = devices.filter(|device| file(device, "device").trim() == BALLOON);
+    balloons.any(|device| file(&device, "features").as_bytes().get(REPORTING) == Some(&b'1'))
 }
 
 /// The first line of `/proc/stat` (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal.
@@ -111,6 +126,23 @@ mod tests {
             Some(25_276_514_304)
         );
         assert_eq!(memory_bytes(""), None);
+    }
+
+    #[test]
+    fn a_balloon_that_reports_free_memory_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!reports_free_memory(dir.path()));
+        let device = |name: &str, id: &str, features: &str| {
+            let device = dir.path().join(name);
+            fs::create_dir(&device).unwrap();
+            fs::write(device.join("device"), format!("{id}\n")).unwrap();
+            fs::write(device.join("features"), format!("{features}\n")).unwrap();
+        };
+        device("virtio0", "0x0001", "1111111100000000");
+        device("virtio1", "0x0005", "0110000000000000");
+        assert!(!reports_free_memory(dir.path()));
+        device("virtio2", "0x0005", "0110010000000000");
+        assert!(reports_free_memory(dir.path()));
     }
 
     #[test]

@@ -119,6 +119,8 @@ findings! {
     ClockAnomalies { records: u64 },
     /// The kernel's clock source is slow or coarse.
     ClockSource { clock: String },
+    /// Something was not steady on a virtual machine that returns free memory to its host.
+    FreeMemoryReturned,
     /// kgauge was built without optimisation.
     DebugBuild,
     /// One broker led much more than its share.

@@ -84,6 +84,11 @@ fn about_run(finding: &Finding) -> Option<String> {
         Finding::ClockSource { clock } => {
             format!("The kernel clock source is {clock}, which is slow or coarse.")
         }
+        Finding::FreeMemoryReturned => {
+            "This virtual machine returns free memory to its host. Memory that brokers use again \
+             costs more, and how much varies: a reason for figures at full speed that are not steady."
+                .to_owned()
+        }
         Finding::DebugBuild => {
             "kgauge was built without optimisation; its own overhead is many times higher."
                 .to_owned()
@@ -278,6 +283,7 @@ fn with_rest(
         | Finding::FollowersFallBehind { .. }
         | Finding::ClockAnomalies { .. }
         | Finding::ClockSource { .. }
+        | Finding::FreeMemoryReturned
         | Finding::DebugBuild
         | Finding::Throttled { .. }
         | Finding::SameMachine

@@ -62,7 +62,7 @@ const LOST: &str =
 const REPLICATION: &str =
     "Replication did not keep up with the acks; use acks=all or a lower rate.";
 
-const ABOUT: [AboutWarning; 42] = [
+const ABOUT: [AboutWarning; 43] = [
     row(
         Kind::CoresShared,
         Caution,
@@ -223,6 +223,12 @@ const ABOUT: [AboutWarning; 42] = [
         Note,
         MORE,
         "Switch the kernel clock source to tsc, or use another machine.",
+    ),
+    row(
+        Kind::FreeMemoryReturned,
+        Caution,
+        MORE,
+        "Use a physical machine, a virtual one without a memory balloon, or a fixed rate.",
     ),
     row(
         Kind::DebugBuild,

@@ -304,6 +304,11 @@ const LINES: [(Kind, &str, &str); 33] = [
         "check this machine's clock source",
     ),
     (
+        Kind::FreeMemoryReturned,
+        "this virtual machine returns free memory to its host, which makes writes uneven",
+        "use a fixed rate or a physical machine",
+    ),
+    (
         Kind::DebugBuild,
         "kgauge was built without optimisation",
         "build with --release",

@@ -129,6 +129,7 @@ fn environment(names: &Names<'_>) -> Environment {
             cpu_model: Some("a processor".to_owned()),
             cpu_count: Some(2),
             memory_bytes: Some(25_276_514_304),
+            reports_free_memory: false,
             clock_source: Some("tsc".to_owned()),
             file_system: Some("ext4".to_owned()),
         },

@@ -65,6 +65,9 @@ pub struct MachineRecord {
     pub cpu_count: Option<u32>,
     /// Memory.
     pub memory_bytes: Option<u64>,
+    /// True for a virtual machine that reports free memory to its host, which takes it back: memory that is used again
+    /// then costs more, and how much varies.
+    pub reports_free_memory: bool,
     /// The kernel's clock source (`tsc`, `hpet`, ...).
     pub clock_source: Option<String>,
     /// The file system of the run folder, and of an embedded target's data.

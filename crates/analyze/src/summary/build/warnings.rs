@@ -38,7 +38,7 @@ pub(super) struct Circumstances {
 }
 
 /// Warnings of the run as a whole.
-pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
+pub(super) fn of_run(run: &RunRead, trials: &[TrialSummary]) -> Vec<Warning> {
     let mut warnings = Warnings(Vec::new());
     if run.status != RunStatus::Complete {
         let not_finished = Finding::NotFinished {
@@ -60,11 +60,16 @@ pub(super) fn of_run(run: &RunRead) -> Vec<Warning> {
     if let Some(clock) = clock.filter(|clock| SLOW_CLOCKS.contains(&clock.as_str())) {
         warnings.add(None, Finding::ClockSource { clock });
     }
+    let is_steady = |trial: &TrialSummary| trial.flows.iter().all(FlowSummary::is_usable);
+    let is_local = environment.target.same_machine == Some(true);
+    if environment.machine.reports_free_memory && is_local && !trials.iter().all(is_steady) {
+        warnings.add(None, Finding::FreeMemoryReturned);
+    }
     for note in &environment.target.notes {
         let note = note.clone();
         warnings.add(None, Finding::TargetNote { note });
     }
-    if environment.target.same_machine == Some(true) {
+    if is_local {
         warnings.add(None, Finding::SameMachine);
     }
     warnings.0

@@ -123,6 +123,9 @@ fn machine_facts(machine: &MachineRecord) -> Vec<Fact> {
         machine
             .memory_bytes
             .map(|bytes| fact("Memory", format::decimal_bytes(bytes as f64))),
+        machine
+            .reports_free_memory
+            .then(|| fact("Free memory", "is returned to the host")),
         text("Clock source", &machine.clock_source),
         text("File system", &machine.file_system),
     ]
