@@ -87,6 +87,7 @@ impl Bench {
                 earliest: None,
                 groups: BTreeMap::new(),
                 client: ClientSettings::of(&self.client),
+                measures_ceilings: false,
             })
         };
         pool.prepare(&order, &self.interrupt)

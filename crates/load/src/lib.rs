@@ -53,7 +53,7 @@ mod topics;
 mod worker;
 mod worker_context;
 
-pub use ceiling::{Ceiling, CeilingError, CeilingPath, CeilingSetup, ceiling};
+pub use ceiling::{Ceiling, CeilingError, CeilingPath, CeilingSetup, Ceilings, ceiling};
 pub use clock::Clock;
 pub use driver::{DriverError, DriverProgram, DriverUse};
 pub use echo::CopyTally;

@@ -29,7 +29,6 @@ mod ab_question;
 mod ab_test;
 mod announce;
 mod broker_sources;
-mod ceilings;
 mod change_cluster;
 mod checkup;
 mod checkup_parts;

@@ -57,6 +57,7 @@ impl LoadRun {
     ) -> Result<Self, RunError> {
         let topic = &prepared_topic.facts.name;
         if let Some(pool) = &session.agents {
+            let measures_ceilings = !pool.lock().is_local();
             let order = |agent| {
                 Some(PrepareOrder {
                     key: folder.key(),
@@ -65,6 +66,7 @@ impl LoadRun {
                     earliest: prepared_topic.earliest.clone(),
                     groups: groups.clone(),
                     client: ClientSettings::of(&session.client),
+                    measures_ceilings,
                 })
             };
             let prepared = pool.lock().prepare(&order, &session.stopping.load);

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use kgauge_client::{ClientConfig, Cluster};
-use kgauge_load::DriverProgram;
+use kgauge_load::{Ceilings, DriverProgram};
 use kgauge_observe::WatchedProcess;
 use kgauge_results::RunFolder;
 use kgauge_results::run::{EventKind, RepeatKey, SearchRecord};
 use kgauge_scenario::{Driver, TargetKind};
 use kgauge_target::TopicGuard;
 
-use crate::ceilings::Ceilings;
 use crate::checkup::ActiveCheckup;
 use crate::clusters::Clusters;
 use crate::disk_space::DiskGuard;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use kgauge_client::Cluster;
+use kgauge_load::Ceilings;
 use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatStep};
 use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec};
 
-use crate::ceilings::Ceilings;
 use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
 use crate::consent;

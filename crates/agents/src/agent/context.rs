@@ -1,8 +1,10 @@
 //! What the parts of an agent's session share.
 
+use std::cell::RefCell;
 use std::sync::mpsc::Receiver;
 
 use kgauge_client::Interrupt;
+use kgauge_load::Ceilings;
 
 use super::outgoing::OutgoingFrames;
 use crate::monotonic_clock::MonotonicClock;
@@ -13,6 +15,8 @@ pub(super) struct AgentSession {
     pub(super) clock: MonotonicClock,
     pub(super) outgoing: OutgoingFrames,
     pub(super) incoming: Receiver<LeadRequest>,
+    /// What flows do at full speed on this machine, as far as it was measured.
+    pub(super) ceilings: RefCell<Ceilings>,
 }
 
 /// A message of the lead on its way from the connection to the load.

@@ -1,16 +1,20 @@
 //! A repeat on an agent: prepare, begin at the agreed time, stream, report.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
-use kgauge_load::{Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
+use kgauge_load::{
+    Ceilings, Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad,
+};
 use kgauge_observe::{CpuTrack, Sampler, SamplingPlan};
 use kgauge_results::recorder::SliceTap;
-use kgauge_results::run::{CpuLimitSample, Evidence, EvidenceKind, RepeatKey};
+use kgauge_results::run::{Evidence, RepeatKey};
 use kgauge_results::{Histogram, Quantile, Slice, SliceWriter, Stage, TimeKind};
 
 use super::context::{AgentSession, LeadRequest};
+use super::machine_track::MachineTrack;
 use super::outgoing::{OutgoingFrames, SliceLines};
 use crate::protocol::{
     AgentMessage, AgentOutcome, FrameKind, LeadMessage, PrepareOrder, PreparedFacts,
@@ -30,7 +34,9 @@ pub(super) struct PreparedRepeat {
     key: RepeatKey,
     load: PreparedLoad,
     writer: SliceWriter,
-    lateness: Arc<Mutex<Histogram>>,
+    tally: Arc<Mutex<HoldTally>>,
+    /// What its flows do at full speed on this machine, if the lead wants that measured.
+    ceilings: Option<Ceilings>,
     /// Raised when the lead wants the repeat to end, or is gone.
     stop: Interrupt,
 }
@@ -51,9 +57,15 @@ impl PreparedRepeat {
                 "{error}\n  files named in client properties must exist on every agent's machine"
             )
         })?;
-        let lateness = Arc::new(Mutex::new(Histogram::new()));
+        let ceilings = order.measures_ceilings.then(|| {
+            let mut ceilings = session.ceilings.borrow_mut();
+            ceilings.measure(&order.share, &stop);
+            ceilings.clone()
+        });
+        let tally = Arc::new(Mutex::new(HoldTally::new()));
         let stream = SliceLines(session.outgoing.clone());
-        let writer = SliceWriter::start_streaming("the lead", stream, Some(tap(&lateness)));
+        let tap = HoldTally::tap(&tally);
+        let writer = SliceWriter::start_streaming("the lead", stream, Some(tap));
         let writer = writer.map_err(|error| format!("cannot start a thread: {error}"))?;
         let load = PreparedLoad::prepare(&LoadSetup {
             verify: None,
@@ -72,7 +84,8 @@ impl PreparedRepeat {
             key: order.key,
             load: load.map_err(|error| error.to_string())?,
             writer,
-            lateness,
+            tally,
+            ceilings,
             stop,
         })
     }
@@ -98,8 +111,8 @@ impl PreparedRepeat {
         };
         // If the lead is gone, the stop is raised, and the load ends at once.
         let _ = session.outgoing.message(&started);
-        let throttling = Arc::new(Mutex::new(CpuLimitSpan::default()));
-        let sampler = start_sampler(self.key, clock, &session.outgoing, &throttling);
+        let machine = Arc::new(Mutex::new(MachineTrack::default()));
+        let sampler = start_sampler(self.key, clock, &session.outgoing, &machine);
         let mut reports = LoadReports {
             session,
             cpu: CpuTrack::of(Some(std::process::id())),
@@ -123,13 +136,19 @@ impl PreparedRepeat {
                 why: error.to_string(),
             },
             (Ok(load), Ok(_)) => {
-                let lateness = lock(&self.lateness);
+                let hold = (load.hold_start_ns, load.hold_end_ns);
+                let (tally, machine) = (lock(&self.tally), lock(&machine));
                 AgentMessage::Ended(Box::new(AgentOutcome {
-                    process_hold_cpu_ns: reports.cpu.between(load.hold_start_ns, load.hold_end_ns),
+                    process_hold_cpu_ns: reports.cpu.between(hold.0, hold.1),
                     counts_done_ns: reports.counts_done_ns,
-                    lag_ns_p99: lateness.value_ns_at(Quantile::P99),
-                    lag_ns_max: lateness.max_ns(),
-                    cpu_limit_periods: lock(&throttling).between(),
+                    lag_ns_p99: tally.lateness.value_ns_at(Quantile::P99),
+                    lag_ns_max: tally.lateness.max_ns(),
+                    cpu_limit_periods: machine.cpu_limit_periods(),
+                    full_speed_ns: self
+                        .ceilings
+                        .as_ref()
+                        .and_then(|known| tally.full_speed_ns(known)),
+                    network: machine.busiest_interface(hold.0, hold.1),
                     load,
                 }))
             }
@@ -154,18 +173,50 @@ fn await_start(stop: &Interrupt, origin: Instant) -> bool {
     }
 }
 
-/// Sums the lateness of the records of the hold.
-fn tap(lateness: &Arc<Mutex<Histogram>>) -> SliceTap {
-    let lateness = Arc::clone(lateness);
-    Arc::new(move |slice: &Slice| {
-        if slice.key.stage != Stage::Hold {
-            return;
+/// The records of the hold.
+struct HoldTally {
+    lateness: Histogram,
+    /// By flow: acked or read.
+    records: BTreeMap<u16, u64>,
+}
+
+impl HoldTally {
+    fn new() -> Self {
+        Self {
+            lateness: Histogram::new(),
+            records: BTreeMap::new(),
         }
-        let mut lateness = lock(&lateness);
-        lateness.add(slice.times(TimeKind::Lag));
+    }
+
+    /// Takes slices of the hold.
+    fn tap(tally: &Arc<Mutex<Self>>) -> SliceTap {
+        let tally = Arc::clone(tally);
+        Arc::new(move |slice: &Slice| {
+            if slice.key.stage == Stage::Hold {
+                lock(&tally).add(slice);
+            }
+        })
+    }
+
+    fn add(&mut self, slice: &Slice) {
+        self.lateness.add(slice.times(TimeKind::Lag));
         // Records of a closed loop are sent when they are intended.
-        lateness.record(0, slice.times(TimeKind::Immediate).count(), 0);
-    })
+        let immediate = slice.times(TimeKind::Immediate).count();
+        self.lateness.record(0, immediate, 0);
+        let records = slice.counts.records_acked + slice.counts.records_consumed;
+        *self.records.entry(slice.key.flow).or_insert(0) += records;
+    }
+
+    /// CPU time that a load thread at full speed needs for the records; `None` if a flow's ceiling is not known.
+    fn full_speed_ns(&self, ceilings: &Ceilings) -> Option<u64> {
+        let mut sum_ns = 0_u128;
+        for (flow, records) in self.records.iter().filter(|(_, records)| **records > 0) {
+            let ceiling = ceilings.of_flow(usize::from(*flow))?;
+            let all_ns = u128::from(*records) * u128::from(ceiling.cpu_ns);
+            sum_ns += all_ns / u128::from(ceiling.records.max(1));
+        }
+        u64::try_from(sum_ns).ok()
+    }
 }
 
 /// Tells the lead how the load goes, and takes its decisions.
@@ -221,42 +272,15 @@ impl LoadReports<'_> {
     }
 }
 
-/// The first and the last reading of a limit on this process's CPU time.
-#[derive(Debug, Default)]
-struct CpuLimitSpan(Option<(CpuLimitSample, CpuLimitSample)>);
-
-impl CpuLimitSpan {
-    fn note(&mut self, sample: &CpuLimitSample) {
-        if sample.level != 0 {
-            return;
-        }
-        match &mut self.0 {
-            Some((_, last)) => *last = *sample,
-            None => self.0 = Some((*sample, *sample)),
-        }
-    }
-
-    fn between(&self) -> Option<(u64, u64)> {
-        let (first, last) = self.0.as_ref()?;
-        let grown = |first: u64, last: u64| last.saturating_sub(first);
-        Some((
-            grown(first.periods, last.periods),
-            grown(first.held_periods, last.held_periods),
-        ))
-    }
-}
-
 fn start_sampler(
     key: RepeatKey,
     clock: Clock,
     outgoing: &OutgoingFrames,
-    throttling: &Arc<Mutex<CpuLimitSpan>>,
+    machine: &Arc<Mutex<MachineTrack>>,
 ) -> Option<Sampler> {
-    let (outgoing, throttling) = (outgoing.clone(), Arc::clone(throttling));
+    let (outgoing, machine) = (outgoing.clone(), Arc::clone(machine));
     let sink = move |seen: &Evidence| {
-        if let EvidenceKind::CpuLimit(sample) = &seen.kind {
-            lock(&throttling).note(sample);
-        }
+        lock(&machine).note(seen);
         let mut line = serde_json::to_vec(seen).map_err(|error| error.to_string())?;
         line.push(b'\n');
         let sent = outgoing.frame(FrameKind::Evidence, line);

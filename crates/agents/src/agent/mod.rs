@@ -3,6 +3,7 @@
 mod context;
 mod execution;
 mod link;
+mod machine_track;
 mod order;
 mod outgoing;
 mod session;

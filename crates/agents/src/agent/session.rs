@@ -1,5 +1,6 @@
 //! One connection of an agent, from the lead's welcome to its end.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::mpsc::sync_channel;
 
@@ -71,6 +72,7 @@ pub(super) fn serve(channel: AgentChannel) -> SessionEnd {
         clock,
         outgoing,
         incoming,
+        ceilings: RefCell::default(),
     };
     session.answer_all();
     drop(session);

@@ -190,6 +190,8 @@ pub(super) fn records(
             lag_ns_max: ended.and_then(|outcome| outcome.lag_ns_max),
             cpu_limit_periods: limited.map(|(all, _)| all),
             cpu_limit_periods_throttled: limited.map(|(_, throttled)| throttled),
+            full_speed_ns: ended.and_then(|outcome| outcome.full_speed_ns),
+            network: ended.and_then(|outcome| outcome.network.clone()),
             lost: match seen.state {
                 AgentState::Lost => Some(AgentLossRecord {
                     at_ns: seen.lost_ns.unwrap_or(0),

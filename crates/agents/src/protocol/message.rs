@@ -5,7 +5,7 @@ use std::fmt;
 
 use kgauge_load::{LoadOutcome, LoadProgress};
 use kgauge_results::PaceSeries;
-use kgauge_results::run::RepeatKey;
+use kgauge_results::run::{AgentNetworkRecord, RepeatKey};
 use kgauge_scenario::Share;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,8 @@ pub struct PrepareOrder {
     pub groups: BTreeMap<String, String>,
     /// How to reach the cluster.
     pub client: ClientSettings,
+    /// Measure what the flows do at full speed first. The lead does that itself for agents on its machine.
+    pub measures_ceilings: bool,
 }
 
 /// A client's settings as given: keys and values, among them passwords.
@@ -171,6 +173,10 @@ pub struct AgentOutcome {
     pub lag_ns_max: Option<u64>,
     /// Periods of a control group's CPU limit during the repeat, and those in which it held the process back.
     pub cpu_limit_periods: Option<(u64, u64)>,
+    /// CPU time that a load thread at full speed needs for the records of the hold, by the agent's own ceilings.
+    pub full_speed_ns: Option<u64>,
+    /// The busiest network interface in the hold.
+    pub network: Option<AgentNetworkRecord>,
 }
 
 /// A content that is not a message.

@@ -5,6 +5,7 @@
 //! recorded.
 
 mod in_process;
+mod known;
 mod sink;
 
 use std::cell::RefCell;
@@ -25,6 +26,7 @@ use crate::load_setup::{LoadSetup, PrepareError};
 use crate::payload::{Payload, payload_for};
 use crate::prepare::PreparedLoad;
 use crate::run::LoadError;
+pub use known::Ceilings;
 use sink::{BROKER_ID, LoopbackSink};
 
 /// The sink's topic.

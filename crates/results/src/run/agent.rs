@@ -45,6 +45,13 @@ pub struct AgentRecord {
     /// Those in which the limit held it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_limit_periods_throttled: Option<u64>,
+    /// CPU time that a load thread at full speed needs for its records of the hold: by its own ceilings, measured before
+    /// the repeat. Absent if one of them is not known, and if the lead's machine generates the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_speed_ns: Option<u64>,
+    /// The busiest network interface of its machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<AgentNetworkRecord>,
     /// How it was lost; absent for an agent that ended with the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<AgentLossRecord>,
@@ -63,6 +70,25 @@ pub struct AgentClockRecord {
     pub exchanges: u64,
     /// Whether it stepped during the repeat.
     pub is_stepped: bool,
+}
+
+/// A network interface of an agent's machine within the hold, without loopback.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentNetworkRecord {
+    /// The kernel's name for it.
+    pub interface: String,
+    /// How much of the hold was sampled.
+    pub span_ns: u64,
+    /// Bytes received within it.
+    pub received_bytes: u64,
+    /// Bytes sent within it.
+    pub sent_bytes: u64,
+    /// Its speed in each direction in bits per second, if the driver reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bits_per_s: Option<u64>,
+    /// For how long it carried at least 90 % of its speed in one direction.
+    #[serde(default)]
+    pub full_ns: u64,
 }
 
 /// The loss of an agent.

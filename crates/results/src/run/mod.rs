@@ -20,7 +20,7 @@ mod verification;
 pub mod wire;
 
 pub use ab::{AbBlock, AbEnd, AbRecord};
-pub use agent::{AgentClockRecord, AgentLossRecord, AgentRecord};
+pub use agent::{AgentClockRecord, AgentLossRecord, AgentNetworkRecord, AgentRecord};
 pub use broker_sample::{BrokerSample, ListenerSample, MetricsSource};
 pub use checkup::{
     AppliedQuota, BrokerCensus, BrokerRoundTrips, CAPACITY_SHARES, CheckupLimits, CheckupPart,

@@ -1,32 +1,34 @@
-//! What each flow of a trial does at full speed on this machine, measured before the trial. A run
-//! reports how much of it a trial used. `docs/decisions/ceiling.md` has the reasons.
+//! What each flow of a trial does at full speed on this machine, measured before the trial. A run reports how much of
+//! it a trial used. `docs/decisions/ceiling.md` has the reasons.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kgauge_client::Interrupt;
-use kgauge_load::{Ceiling, CeilingPath, CeilingSetup};
 use kgauge_results::run::FlowCeiling;
 use kgauge_scenario::{Arrivals, Driver, FlowPlan, Shape, Share};
+
+use super::{CeilingPath, CeilingSetup, ceiling};
 
 /// Memory is touched and connections are warm after it.
 const WARM_UP: Duration = Duration::from_millis(50);
 
-/// Long enough for hundreds of thousands of records: what is taken from it is CPU time, which the kernel keeps
-/// to the microsecond.
+/// Long enough for hundreds of thousands of records: what is taken from it is CPU time, which the kernel keeps to the
+/// microsecond.
 const HOLD: Duration = Duration::from_millis(150);
 
 /// The ceilings that a run has measured so far.
-#[derive(Debug, Default)]
-pub(crate) struct Ceilings {
+#[derive(Debug, Clone, Default)]
+pub struct Ceilings {
     known: BTreeMap<String, Option<FlowCeiling>>,
     /// Of the flows of the trial that runs now.
     now: Vec<Option<FlowCeiling>>,
 }
 
 impl Ceilings {
-    /// Measures what is not known yet. What cannot be measured stays unknown.
-    pub(crate) fn measure(&mut self, share: &Share, interrupt: &Interrupt) {
+    /// Measures the flows of which the share has clients, as far as they are not known. What cannot be measured stays
+    /// unknown.
+    pub fn measure(&mut self, share: &Share, interrupt: &Interrupt) {
         let flows = 0..share.trial.flows.len();
         self.now = flows
             .map(|flow| {
@@ -35,14 +37,17 @@ impl Ceilings {
                     return *known;
                 }
                 let found = measured(share, flow, interrupt);
-                self.known.insert(name, found);
+                // What a stop cut off is measured again for the next trial.
+                if !interrupt.is_raised() {
+                    self.known.insert(name, found);
+                }
                 found
             })
             .collect();
     }
 
     /// That of a flow of the trial that runs now.
-    pub(crate) fn of_flow(&self, flow: usize) -> Option<FlowCeiling> {
+    pub fn of_flow(&self, flow: usize) -> Option<FlowCeiling> {
         self.now.get(flow).copied().flatten()
     }
 }
@@ -67,7 +72,7 @@ fn measure(
         hold,
         interrupt,
     };
-    let found: Ceiling = kgauge_load::ceiling(&setup, CeilingPath::Loopback).ok()?;
+    let found = ceiling(&setup, CeilingPath::Loopback).ok()?;
     (found.records > 0).then_some(FlowCeiling {
         records: found.records,
         span_ns: found.span_ns,
@@ -75,14 +80,21 @@ fn measure(
     })
 }
 
-/// What a flow at full speed depends on: all but its name, rate, length and number of clients. For a
-/// consumer also what it reads.
+/// What a flow at full speed depends on: all but its name, rate, length and number of clients. For a consumer also
+/// what it reads. `None` if there is nothing to measure.
 fn name(share: &Share, flow: usize) -> Option<String> {
     let trial = &share.trial;
     let mut flow = trial.flows.get(flow)?.clone();
-    let reads = match &mut flow {
-        // What another client can do is its own affair, and echoes have none.
+    let clients = match &flow {
+        FlowPlan::Produce(flow) => flow.producers,
+        FlowPlan::Consume(flow) => flow.consumers_all(),
+        // Echoes have no ceiling.
         FlowPlan::Echo(_) => return None,
+    };
+    share.members(flow.name(), clients).next()?;
+    let reads = match &mut flow {
+        FlowPlan::Echo(_) => return None,
+        // What another client can do is its own affair.
         FlowPlan::Produce(flow) if flow.driver != Driver::Kgauge => return None,
         FlowPlan::Produce(flow) => {
             flow.name.clear();
@@ -101,5 +113,5 @@ fn name(share: &Share, flow: usize) -> Option<String> {
             Some((&trial.flows, &trial.topic.preload))
         }
     };
-    serde_json::to_string(&(flow, reads, trial.topic.partitions)).ok()
+    Some(format!("{:?}", (flow, reads, trial.topic.partitions)))
 }
