@@ -8,6 +8,7 @@
 //! Start with [`Fault`].
 
 mod amounts;
+mod means;
 mod request;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use amounts::{ByteSize, Time};
+pub use means::{FaultMeans, KafkaMeans};
 pub use request::{CapacityPlan, CapacityUnit, DelayPlan, DropPoint, RequestFault};
 
 /// What happens to a node, or to requests to it.
@@ -49,6 +51,8 @@ pub enum Fault {
         /// What happens to them.
         what: RequestFault,
     },
+    /// Its files are flushed late, or not at all.
+    Flush(FlushFault),
     /// Its disk is full after this many more bytes, and it stops.
     DiskFull {
         /// Bytes that still fit.
@@ -85,22 +89,34 @@ pub enum CutEnd {
     Controller,
     /// Every other node, and the controller.
     Others,
+    /// Everybody outside of the cluster.
+    Clients,
+}
+
+/// What is wrong with flushes (`fsync`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlushFault {
+    /// They fail with an I/O error, and the node stops.
+    Fail,
+    /// Each takes that much longer.
+    Delay {
+        /// How much.
+        length_ns: u64,
+    },
 }
 
 impl Fault {
-    /// Whether Apache Kafka that kgauge started can be broken in this way.
-    pub fn is_for_kafka(&self) -> bool {
-        matches!(
-            self,
-            Fault::Stop | Fault::Kill | Fault::Restart | Fault::Pause
-        )
-    }
-
     /// Whether a node is down for as long as it lasts.
     pub fn takes_down(&self) -> bool {
+        matches!(self, Fault::Stop | Fault::Kill | Fault::Crash) || self.stops_node()
+    }
+
+    /// Whether the node stops by itself, sooner or later: Kafka halts when its only data folder is offline.
+    pub fn stops_node(&self) -> bool {
         matches!(
             self,
-            Fault::Stop | Fault::Kill | Fault::Crash | Fault::DiskFull { .. }
+            Fault::DiskFull { .. } | Fault::Flush(FlushFault::Fail)
         )
     }
 }
@@ -124,6 +140,10 @@ impl fmt::Display for Fault {
                     Some(times) => write!(f, ", {times} of them"),
                     None => Ok(()),
                 }
+            }
+            Fault::Flush(FlushFault::Fail) => write!(f, "flushes fail"),
+            Fault::Flush(FlushFault::Delay { length_ns }) => {
+                write!(f, "flushes delayed by {}", Time(*length_ns))
             }
             Fault::DiskFull { after_bytes: 0 } => write!(f, "disk full"),
             Fault::DiskFull { after_bytes } => {
@@ -155,6 +175,7 @@ impl fmt::Display for CutEnd {
             CutEnd::Nodes => write!(f, "all other nodes"),
             CutEnd::Controller => write!(f, "the controller"),
             CutEnd::Others => write!(f, "all other nodes and the controller"),
+            CutEnd::Clients => write!(f, "clients"),
         }
     }
 }

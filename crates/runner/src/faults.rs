@@ -477,10 +477,10 @@ fn over(mut text: String, entry: Option<u32>, nodes: Vec<u16>, report: NodesRepo
     let struck = report.struck;
     if let Some(struck) = struck.filter(|struck| struck.requests > 0) {
         let plural = if struck.requests == 1 { "" } else { "s" };
-        text.push_str(&format!(
-            "; {} request{plural} with {} records",
-            struck.requests, struck.records
-        ));
+        text.push_str(&format!("; {} request{plural}", struck.requests));
+        if let Some(records) = struck.records {
+            text.push_str(&format!(" with {records} records"));
+        }
     }
     EventKind::Fault {
         text,
@@ -489,7 +489,7 @@ fn over(mut text: String, entry: Option<u32>, nodes: Vec<u16>, report: NodesRepo
         nodes,
         bytes_lost: None,
         requests: struck.map(|struck| struck.requests),
-        records: struck.map(|struck| struck.records),
+        records: struck.and_then(|struck| struck.records),
         stalls: report.stalls,
     }
 }

@@ -79,6 +79,8 @@ impl RunTarget {
             remarks,
         } = read_target(text)?;
         spec.fit_to(question.brokers_needed());
+        let faults = question.trials.iter().flat_map(|trial| &trial.faults);
+        spec.equip(faults.map(|fault| &fault.kind));
         Ok(Self {
             text: text.to_owned(),
             spec,

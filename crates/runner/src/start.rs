@@ -82,6 +82,7 @@ pub(crate) fn prepare<'a>(
     if opened.earlier.is_none() {
         let (disk, disk_note) = disk_baseline(request, dir, observer)?;
         notes.extend(several_clusters(&plan));
+        notes.extend(equipment(&request.target.spec));
         notes.extend(disk_note);
         let environment = environment(dir, &target, &facts, notes, disk);
         write_plan(request, opened, &plan, &environment, left_out)?;
@@ -271,6 +272,14 @@ fn several_clusters(plan: &Plan) -> Option<String> {
 /// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the
 /// bound for full speed says more than most targets do.
 fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
+/// A note on what brokers were started with for faults: it takes time, in every trial.
+fn equipment(spec: &TargetSpec) -> Option<String> {
+    let named = spec.equipment()?;
+    Some(format!(
+        "For the faults of this run, brokers ran with {named}, also in trials without faults."
+    ))
+}
+
     let mut to_run = plan.clone();
     to_run
         .trials

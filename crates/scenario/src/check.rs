@@ -57,10 +57,10 @@ fn mirror(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenar
 }
 
 /// Faults must affect existing nodes while the load runs.
-fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
+fn faults(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     let brokers = written.target.brokers;
     let stages = &written.stages;
-    for ListItem { item, place, index } in &written.faults {
+    for ListItem { item, place, index } in &written.faults.listed {
         let fault = item;
         let mut note = |key: &str, what: String, cure: String| {
             let step = format!(".faults[{index}].{key}");
@@ -112,6 +112,33 @@ fn faults(reader: &mut ValueReader<'_>, written: &WrittenScenario) {
             let what = "with `hold: none` the fault would repeat forever".to_owned();
             note("every", what, "give `stages.hold` a time".to_owned());
         }
+    }
+    random_faults(reader, tree, written);
+}
+
+/// Random faults need an end, and time for at least one.
+fn random_faults(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
+    let Some(random) = &written.faults.random else {
+        return;
+    };
+    let path = "faults.random.every";
+    match written.stages.hold_ns {
+        None => {
+            let what = "with `hold: none` random faults would repeat forever";
+            note(
+                reader,
+                tree,
+                path,
+                what,
+                "give `stages.hold` a time".to_owned(),
+            );
+        }
+        Some(hold_ns) if hold_ns <= random.every_ns => {
+            let what = "the first fault would begin after the hold";
+            let cure = "make `every` shorter, or `stages.hold` longer".to_owned();
+            note(reader, tree, path, what, cure);
+        }
+        Some(_) => {}
     }
 }
 

@@ -48,6 +48,7 @@ mod problem;
 mod properties;
 mod random;
 mod reader;
+mod random_faults;
 mod record;
 mod record_size;
 pub mod reference;
@@ -90,14 +91,15 @@ pub use key_table::KeyTable;
 pub use keys::audit::AuditFacts;
 pub use keys::consumer::{ConsumerSettings, GroupPlan};
 pub use keys::flow::{ConsumeFlow, EchoFlow, FlowPlan, ProduceFlow};
-pub use keys::kafka_names::{ERROR_NAMES, FAULT_APIS};
+pub use keys::kafka_names::{ERROR_NAMES, FAULT_APIS, TRANSACTION_APIS};
 pub use keys::producer::ProducerSettings;
 pub use keys::stages::Stages;
 pub use keys::study::{PartitionFormula, StudySource};
 pub use keys::target::{MirrorNeeds, Replicator, SECURITY_KINDS};
 pub use keys::topic::{Preload, TopicPlan};
 pub use kgauge_faults::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, RequestFault,
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, FlushFault,
+    RequestFault,
 };
 pub use option_values::{rate_value, size_value, time_value};
 pub use order::{RepeatStep, run_order};

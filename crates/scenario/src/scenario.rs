@@ -330,7 +330,9 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
         },
         topic: written.topic,
         flows: written.flows,
-        faults: written.faults.into_iter().map(|one| one.item).collect(),
+        faults: written
+            .faults
+            .plans(written.stages.hold_ns, written.target.brokers),
         verify: written.verify,
         repeats: written.repeats,
         goals: written.goals.into_iter().map(|goal| goal.item).collect(),

@@ -4,7 +4,7 @@
 
 use kgauge_scenario::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, Fault, FaultNode, FaultPlan,
-    FaultStart, Plan, PlanRequest, RequestFault, Scenario, Size,
+    FaultStart, Plan, PlanRequest, Problems, RequestFault, Scenario, Size,
 };
 
 fn text(faults: &str) -> String {
@@ -97,6 +97,22 @@ fn every_kind_of_fault_is_read_and_announced_in_words() {
         (
             "at: 2 s, node: 1, disk-full: 10 MiB, for: 3 s",
             "at 2 s, node 1: disk full after 10 MiB more, started again after 3 s",
+        ),
+        (
+            "at: 2 s, node: 1, cut: {with: clients}, for: 1 s",
+            "at 2 s, node 1: cut off in both directions from clients, for 1 s",
+        ),
+        (
+            "at: 2 s, node: all, api: end-txn, delay: 5 s, times: 1",
+            "at 2 s, all nodes: end-txn requests delayed by 5 s, 1 of them",
+        ),
+        (
+            "at: 2 s, node: 1, flush: 50 ms, for: 3 s",
+            "at 2 s, node 1: flushes delayed by 50 ms, for 3 s",
+        ),
+        (
+            "at: 2 s, node: 1, flush: fail, for: 3 s",
+            "at 2 s, node 1: flushes fail, started again after 3 s",
         ),
         (
             "at: 2 s, node: 1, clock-offset: -90 s",
@@ -266,4 +282,32 @@ fn a_plan_keeps_faults_and_reads_them_back() {
     let plan = Plan::new(request, &[scenario]).unwrap();
     assert_eq!(plan.trials[0].faults.len(), 3);
     assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
+}
+
+fn random_faults(random: &str) -> Result<Vec<FaultPlan>, Problems> {
+    let random = format!("faults: {{random: {random}}}\n");
+    let text = text("").replace("faults:\n", &random);
+    let mut scenario = Scenario::parse("s.yaml", &text)?;
+    scenario.set("stages.hold", "100 s").unwrap();
+    Ok(scenario.trials(Size::Default).remove(0).faults)
+}
+
+#[test]
+fn random_faults_are_listed_by_the_plan() {
+    let of = random_faults;
+    let problem = |random: &str| of(random).unwrap_err().to_string();
+    let faults = of("{seed: 3, kinds: [kill, flush], every: 10 s}").unwrap();
+    assert_eq!(faults.len(), 9);
+    assert_eq!(faults[0].at, FaultStart::Hold(10_000_000_000));
+    for fault in &faults {
+        assert!(
+            matches!(fault.kind, Fault::Kill | Fault::Flush(_)),
+            "{fault}"
+        );
+        assert!(matches!(fault.node, FaultNode::Number(1..=3)), "{fault}");
+    }
+    assert_eq!(of("{every: 10 s}").unwrap().len(), 9);
+    assert!(problem("{every: 30 s}").contains("would begin after the hold"));
+    assert!(problem("{kinds: [], every: 10 s}").contains("nothing to draw from"));
+    assert!(problem("{kinds: [fail], every: 10 s}").contains("fail"));
 }

@@ -83,8 +83,9 @@ pub struct NodeReport {
 pub struct FaultCounts {
     /// The affected requests.
     pub requests: u64,
-    /// Their records.
-    pub records: u64,
+    /// Their records; `None` if they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
 }
 
 /// A stall as one node executed it. Times are nanoseconds since 1970-01-01 UTC.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_client::{ClientConfig, ClientConfigError};
+use kgauge_faults::{Fault, KafkaMeans};
 use kgauge_scenario::nearest;
 
 use crate::embedded_spec::{EmbeddedSpec, NODES_MAX};
@@ -124,6 +125,31 @@ impl TargetSpec {
             _ => return false,
         }
         true
+    }
+
+    /// Starts the brokers of Apache Kafka with what these faults need.
+    pub fn equip<'a>(&mut self, faults: impl IntoIterator<Item = &'a Fault>) {
+        if let TargetSpec::Kafka(spec) = self {
+            spec.means = KafkaMeans::for_faults(faults);
+        }
+    }
+
+    /// What kgauge puts in the way of the brokers' work for the faults of a run, as text; `None` if nothing.
+    pub fn equipment(&self) -> Option<String> {
+        let TargetSpec::Kafka(spec) = self else {
+            return None;
+        };
+        let means = spec.means;
+        let all = [
+            (means.preload, "a library that records flushes"),
+            (means.proxy, "a proxy in front of each listener"),
+            (means.fake_clock, "libfaketime"),
+        ];
+        let named: Vec<&str> = all
+            .into_iter()
+            .filter_map(|(is_there, name)| is_there.then_some(name))
+            .collect();
+        (!named.is_empty()).then(|| named.join(", "))
     }
 
     /// Its number of brokers, unless more are requested; unknown for an existing cluster.

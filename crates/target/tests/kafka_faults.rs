@@ -127,3 +127,40 @@ fn a_cluster_with_zookeeper_ends_in_order_too() {
     assert!(ids.iter().all(|id| !id.is_alive()));
     assert!(!dir.path().join("data").exists());
 }
+
+#[test]
+#[ignore = "real Kafka"]
+fn a_broker_that_crashes_loses_what_was_not_flushed_and_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = KafkaSpec::parse("4.3.1,brokers=1,controllers=1,heap=384M").unwrap();
+    spec.means.preload = true;
+    let mut target = KafkaTarget::start(&spec, &setup(dir.path()), &Interrupt::new()).unwrap();
+    let mut cluster = Cluster::bootstrap(target.config().clone()).unwrap();
+    wait_for_brokers(&mut cluster, 1);
+    // Nothing was written but what Kafka itself flushes.
+    let lost = target.crash_broker(1).unwrap();
+    assert!(lost < 1 << 20, "{lost} bytes");
+    target.check().unwrap();
+    target.begin_restart(1).unwrap();
+    wait_until_up(&mut target, 1);
+    target.stop().unwrap();
+}
+
+#[test]
+#[ignore = "real Kafka"]
+fn brokers_behind_a_proxy_form_a_cluster() {
+    for text in [
+        "4.3.1,brokers=3",
+        "3.9.1,brokers=2,controllers=1",
+        "1.0.2,brokers=2",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spec = KafkaSpec::parse(&format!("{text},heap=384M")).unwrap();
+        spec.means.proxy = true;
+        let mut target = KafkaTarget::start(&spec, &setup(dir.path()), &Interrupt::new()).unwrap();
+        let mut cluster = Cluster::bootstrap(target.config().clone()).unwrap();
+        wait_for_brokers(&mut cluster, usize::from(spec.brokers));
+        target.check().unwrap();
+        target.stop().unwrap();
+    }
+}

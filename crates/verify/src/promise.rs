@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kgauge_faults::Fault;
 use kgauge_results::run::Anomaly;
-use kgauge_scenario::{Acks, FaultNode, FaultPlan, FlowPlan, Trial};
+use kgauge_scenario::{Acks, FaultNode, FlowPlan, Trial};
 
 /// A crash that is over for this long before the next one leaves the followers time to catch up.
 const RECOVERY_NS: u64 = 5_000_000_000;
@@ -91,14 +91,35 @@ fn may_lose_by_power(trial: &Trial, topic_settings: &BTreeMap<String, String>) -
     if in_sync_min.min(replicas) < 2 {
         return true;
     }
-    let one_after_the_other = |fault: &FaultPlan| {
-        let down_ns = fault.for_ns.unwrap_or(u64::MAX);
-        let apart = fault
-            .every_ns
-            .is_none_or(|every_ns| every_ns >= down_ns.saturating_add(RECOVERY_NS));
-        fault.node != FaultNode::All && apart
-    };
-    crashes().count() > 1 || !crashes().all(one_after_the_other)
+    crashes().any(|fault| fault.node == FaultNode::All) || do_crashes_overlap(trial)
+}
+
+/// Whether a machine fails while another one is down, or has just come back.
+fn do_crashes_overlap(trial: &Trial) -> bool {
+    let warm_up_ns = trial.stages.warm_up_ns;
+    let hold_ns = trial.stages.hold_ns.unwrap_or(0);
+    let end_ns = warm_up_ns.saturating_add(hold_ns);
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for fault in trial.faults.iter().filter(|one| one.kind == Fault::Crash) {
+        let away_ns = fault.for_ns.unwrap_or(u64::MAX);
+        let away_ns = away_ns.saturating_add(RECOVERY_NS);
+        let mut begin_ns = fault.at.at_ns(warm_up_ns);
+        loop {
+            spans.push((begin_ns, begin_ns.saturating_add(away_ns)));
+            let Some(every_ns) = fault.every_ns.filter(|every_ns| *every_ns > 0) else {
+                break;
+            };
+            if every_ns < away_ns {
+                return true;
+            }
+            begin_ns = begin_ns.saturating_add(every_ns);
+            if begin_ns >= end_ns {
+                break;
+            }
+        }
+    }
+    spans.sort_unstable();
+    spans.windows(2).any(|pair| pair[0].1 > pair[1].0)
 }
 
 /// Whether every record is flushed before its ack.

@@ -44,13 +44,16 @@ pub(super) fn fault_steps(
 
 fn awaited(fault: &Fault) -> Option<AwaitedRecovery> {
     match fault {
-        Fault::Stop | Fault::DiskFull { .. } => Some(AwaitedRecovery::Down),
+        Fault::Stop => Some(AwaitedRecovery::Down),
+        fault if fault.stops_node() => Some(AwaitedRecovery::Down),
         Fault::Restart => Some(AwaitedRecovery::Up),
         Fault::Kill
         | Fault::Crash
         | Fault::Pause
         | Fault::Cut { .. }
         | Fault::Requests { .. }
+        | Fault::Flush(_)
+        | Fault::DiskFull { .. }
         | Fault::ClockOffset { .. } => None,
     }
 }

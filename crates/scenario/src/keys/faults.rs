@@ -1,26 +1,121 @@
 //! The keys of `faults`: failures that a scenario injects into its cluster.
 
 use kgauge_faults::{
-    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, RequestFault,
+    CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, FlushFault,
+    RequestFault,
 };
 
 use super::kafka_names::{ERROR_NAMES, FAULT_APIS};
 use crate::faults::{FaultNode, FaultPlan, FaultStart};
 use crate::key_definition::ValueForm;
 use crate::key_map::key_map;
-use crate::reader::{Fields, ValueReader};
+use crate::random_faults::{RandomFaultKind, RandomFaults};
+use crate::reader::{Fields, KeyMap, ValueReader};
 use crate::suggest::{nearest, shorten};
 use crate::tree::{Value, YamlNode};
 use crate::units;
 use crate::value_kind::{
-    DAY_NS, NS_PER_MS, ValueKind, count, length, list, map, one_of_names, only_true, signed_time,
-    size, time, words,
+    DAY_NS, ListItem, NS_PER_MS, ValueKind, count, length, list, map, one_of_names, only_true,
+    placed_list, signed_time, size, time, words,
 };
 
 /// More than a file system has.
 const BYTES_MAX: u64 = 1 << 60;
 const UNTIL_THE_END: &str = "until the repeat ends";
 const NOT_DONE: &str = "–";
+
+/// The faults of a scenario as they are written: listed, or drawn from a seed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WrittenFaults {
+    pub(crate) listed: Vec<ListItem<FaultPlan>>,
+    pub(crate) random: Option<RandomFaults>,
+}
+
+impl WrittenFaults {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listed.is_empty() && self.random.is_none()
+    }
+
+    /// The faults of a hold, on a cluster with this many brokers.
+    pub(crate) fn plans(self, hold_ns: Option<u64>, brokers: u32) -> Vec<FaultPlan> {
+        let random = self.random.zip(hold_ns);
+        let random = random.map(|(random, hold_ns)| random.plans(hold_ns, brokers));
+        let listed = self.listed.into_iter().map(|one| one.item);
+        listed.chain(random.unwrap_or_default()).collect()
+    }
+}
+
+/// A list of faults, or a map with `random`.
+pub(crate) fn faults() -> ValueKind<WrittenFaults> {
+    let listed = placed_list(map::<FaultKeys>());
+    let forms = vec![
+        ValueForm::List(Box::new(ValueForm::Map(FaultKeys::KEYS))),
+        ValueForm::Map(DrawnFaultsKeys::KEYS),
+    ];
+    ValueKind::new(ValueForm::Any(forms), move |reader, node| {
+        if let Value::Map(_) = &node.value {
+            return DrawnFaultsKeys::read_map(reader, node);
+        }
+        let listed = listed.read(reader, node)?;
+        Some(WrittenFaults {
+            listed,
+            random: None,
+        })
+    })
+}
+
+key_map! {
+    map DrawnFaultsKeys, "Drawn faults" -> WrittenFaults, made by drawn_faults {
+        /// Faults drawn from a seed, one after the other.
+        let random: RandomFaults = "random" [required], map::<RandomFaultsKeys>();
+    }
+}
+
+key_map! {
+    map RandomFaultsKeys, "Random faults" -> RandomFaults, made by random_faults {
+        /// Determines kinds, nodes and lengths. Every repeat has the same faults.
+        let seed: u64 = "seed" ["1"], count(0..=u64::MAX);
+        /// What to draw from: the keys of a fault from `stop` to `clock-offset`, except `fail` and `capacity`. A kind
+        /// may be listed twice to be drawn more often.
+        let kinds: Option<Vec<RandomFaultKind>> = "kinds" [optional "`[kill, crash, pause, cut]`"],
+            list(words(&RandomFaultKind::NAMES));
+        /// The time from one fault to the next; the first one begins that long after the start of the hold. A fault
+        /// lasts 10 % to 40 % of it.
+        let every_ns: u64 = "every" ["20 s"], time(NS_PER_MS * 100..=DAY_NS);
+    }
+}
+
+fn drawn_faults(
+    _: &mut ValueReader<'_>,
+    _: &Fields<'_>,
+    read: DrawnFaultsKeys,
+) -> Option<WrittenFaults> {
+    Some(WrittenFaults {
+        listed: Vec::new(),
+        random: Some(read.random?),
+    })
+}
+
+fn random_faults(
+    reader: &mut ValueReader<'_>,
+    fields: &Fields<'_>,
+    read: RandomFaultsKeys,
+) -> Option<RandomFaults> {
+    if let Some(Some(kinds)) = &read.kinds
+        && kinds.is_empty()
+    {
+        let cure = "name at least one kind, or remove `kinds`";
+        reader.problem_at(fields, "kinds", "there is nothing to draw from", cure);
+        return None;
+    }
+    Some(RandomFaults {
+        seed: read.seed?,
+        kinds: read
+            .kinds?
+            .unwrap_or_else(|| RandomFaultKind::USUAL.to_vec()),
+        every_ns: read.every_ns?,
+    })
+}
 
 key_map! {
     map FaultKeys, "Fault" -> FaultPlan, made by fault {
@@ -43,8 +138,7 @@ key_map! {
         let stop: Option<()> = "stop" [optional NOT_DONE], only_true();
         /// The node's process is killed, as by `kill -9`. Data it has written survives.
         let kill: Option<()> = "kill" [optional NOT_DONE], only_true();
-        /// The node's machine fails: data that was not flushed is lost. Embedded cluster only, like all keys below
-        /// `restart-after`.
+        /// The node's machine fails: data that was not flushed is lost.
         let crash: Option<()> = "crash" [optional NOT_DONE], only_true();
         /// The node shuts down cleanly if it is running, and starts again at once.
         let restart: Option<()> = "restart" [optional NOT_DONE], only_true();
@@ -52,7 +146,7 @@ key_map! {
         let pause: Option<()> = "pause" [optional NOT_DONE], only_true();
         /// How long a stopped, killed or crashed node stays down.
         let restart_after: Option<u64> = "restart-after" [optional UNTIL_THE_END], length();
-        /// Messages between the node and others of the cluster are lost. Clients still reach it.
+        /// Messages between the node and others are lost. Others are members of the cluster, or `clients`.
         let cut: Option<Fault> = "cut" [optional NOT_DONE], map::<CutKeys>();
         /// The API whose requests `delay`, `stall`, `fail`, `drop` and `capacity` affect. `fail` requires it.
         /// `capacity` accepts `produce` or `fetch`; without `api` it limits both together.
@@ -64,20 +158,24 @@ key_map! {
             length().map(DelayPlan::Constant).or_map::<DelayKeys>();
         /// How long requests are held from the start of the fault before they are served.
         let stall: Option<u64> = "stall" [optional NOT_DONE], length();
-        /// Requests are rejected with this Kafka error.
+        /// Requests are rejected with this Kafka error. Embedded cluster only.
         let fail: Option<String> = "fail" [optional NOT_DONE],
             ValueKind::new(ValueForm::ErrorName(ERROR_NAMES), error_name);
         /// The connection closes without a response, `before` or `after` the request is processed.
         let drop: Option<DropPoint> = "drop" [optional NOT_DONE],
             words(&[("before", DropPoint::Before), ("after", DropPoint::After)]);
         /// The maximum rate in bytes or records per second. Responses are delayed to enforce it; unlike with a quota,
-        /// clients are not notified.
+        /// clients are not notified. Embedded cluster only.
         let capacity: Option<CapacityPlan> = "capacity" [optional NOT_DONE],
             ValueKind::new(ValueForm::Any(vec![ValueForm::Rate, ValueForm::ByteRate]), capacity);
         /// The amount that `capacity` lets through at once after idle time. The default keeps the rate of each second
         /// within 1 %.
         let _burst: Option<()> = "burst" [optional "`capacity` for 10 ms"], ValueKind::new(
             ValueForm::Any(vec![ValueForm::Count, ValueForm::Size]), |_, _| Some(()));
+        /// Flushes (`fsync`) of the node's data `fail`, and the node stops as Kafka does, or each takes that much longer.
+        /// Apache Kafka only.
+        let flush: Option<FlushFault> = "flush" [optional NOT_DONE],
+            length().map(|length_ns| FlushFault::Delay { length_ns }).or_word("fail", FlushFault::Fail);
         /// The node's disk is full at once (`true`) or after this many more bytes. The node stops, as Kafka does.
         let disk_full: Option<u64> = "disk-full" [optional NOT_DONE],
             size(0..=BYTES_MAX).or_word("true", 0);
@@ -116,10 +214,11 @@ const NODES: [(&str, FaultNode); 4] = [
     ("all", FaultNode::All),
 ];
 
-const CUT_ENDS: [(&str, CutEnd); 3] = [
+const CUT_ENDS: [(&str, CutEnd); 4] = [
     ("nodes", CutEnd::Nodes),
     ("controller", CutEnd::Controller),
     ("others", CutEnd::Others),
+    ("clients", CutEnd::Clients),
 ];
 
 fn fault(reader: &mut ValueReader<'_>, fields: &Fields<'_>, read: FaultKeys) -> Option<FaultPlan> {
@@ -168,7 +267,7 @@ fn fault(reader: &mut ValueReader<'_>, fields: &Fields<'_>, read: FaultKeys) -> 
 }
 
 /// The possible actions of an entry, and what those that are written mean.
-fn actions(read: &FaultKeys) -> [(&'static str, Option<Fault>); 13] {
+fn actions(read: &FaultKeys) -> [(&'static str, Option<Fault>); 14] {
     let requests = |what: RequestFault| {
         Some(Fault::Requests {
             api: read.api.clone()?,
@@ -210,6 +309,7 @@ fn actions(read: &FaultKeys) -> [(&'static str, Option<Fault>); 13] {
                 .map(RequestFault::Capacity)
                 .and_then(requests),
         ),
+        ("flush", read.flush.flatten().map(Fault::Flush)),
         (
             "disk-full",
             read.disk_full
@@ -263,8 +363,8 @@ fn number_or<T: Copy>(
 }
 
 fn cut_end() -> ValueKind<CutEnd> {
-    let cure = "write a node number from 1, `nodes` (all other nodes), `controller`, or `others` \
-                (both)";
+    let cure = "write a node number from 1, `nodes` (all other nodes), `controller`, `others` \
+                (both), or `clients`";
     number_or(CutEnd::Node, &CUT_ENDS, cure)
 }
 

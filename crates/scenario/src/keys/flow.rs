@@ -21,8 +21,9 @@ use crate::value_kind::{
 };
 
 /// The first words of paths that do not start with a flow's name, and so no names of flows.
-pub(crate) const PATH_ROOTS: &[&str] =
-    &["topic", "stages", "target", "repeats", "search", "verify"];
+pub(crate) const PATH_ROOTS: &[&str] = &[
+    "topic", "stages", "target", "repeats", "search", "verify", "faults",
+];
 
 /// Each has its own connections; more than this is not one machine's work.
 const MEMBERS_MAX: u64 = 10_000;

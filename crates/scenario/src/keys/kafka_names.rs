@@ -37,7 +37,15 @@ pub(crate) const TOPIC_CONFIG: &[&str] = &[
     "unclean.leader.election.enable",
 ];
 
-/// The APIs that the embedded cluster serves, as `api` names them.
+/// APIs of transactions, which only Apache Kafka serves: the last of [`FAULT_APIS`].
+pub const TRANSACTION_APIS: &[&str] = &[
+    "add-partitions-to-txn",
+    "add-offsets-to-txn",
+    "end-txn",
+    "txn-offset-commit",
+];
+
+/// The APIs that the embedded cluster serves, and those of transactions, as `api` names them.
 pub const FAULT_APIS: &[&str] = &[
     "produce",
     "fetch",
@@ -81,6 +89,10 @@ pub const FAULT_APIS: &[&str] = &[
     "describe-producers",
     "consumer-group-heartbeat",
     "describe-topic-partitions",
+    "add-partitions-to-txn",
+    "add-offsets-to-txn",
+    "end-txn",
+    "txn-offset-commit",
 ];
 
 /// Every error of the protocol, in the order of its codes: the values of `fail`. A test in crate `target` compares

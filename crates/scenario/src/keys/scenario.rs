@@ -1,6 +1,6 @@
 //! The keys of a scenario.
 
-use super::faults::FaultKeys;
+use super::faults::{WrittenFaults, faults};
 use super::figures::{PublishedForTrial, PublishedKeys, goal_text};
 use super::flow::{FlowPlan, flows};
 use super::search::WrittenSearch;
@@ -8,7 +8,6 @@ use super::stages::Stages;
 use super::target::TargetNeeds;
 use super::topic::TopicPlan;
 use crate::answer::{AnswerKind, Comparand};
-use crate::faults::FaultPlan;
 use crate::figure::Goal;
 use crate::key_definition::{ValueForm, refuse};
 use crate::key_map::key_map;
@@ -43,8 +42,8 @@ key_map! {
         pub flows: Vec<FlowPlan> = "flows" [required], flows();
         /// Failures to inject while the load runs, such as crashed nodes or stalled requests. See
         /// [the guide of faults](faults.md).
-        pub faults: Vec<ListItem<FaultPlan>> = "faults" [absent "no faults", |_| Vec::new()],
-            placed_list(map::<FaultKeys>());
+        pub faults: WrittenFaults = "faults" [absent "no faults", |_| WrittenFaults::default()],
+            faults();
         /// Whether every record is identified, and all of them are read back after the load and compared with their
         /// acks. See [the guide of verification](verify.md).
         pub verify: bool = "verify" ["false"], flag();

@@ -87,6 +87,7 @@ impl Instrument {
                     self.cluster.cut(from, to);
                 }
             }
+            Fault::Flush(_) => return Err(refusal(&injection.fault)),
             Fault::DiskFull { after_bytes } => {
                 let result = self.cluster.fill_disk(id(node), *after_bytes);
                 result.map_err(words)?;
@@ -118,6 +119,7 @@ impl Instrument {
                     self.cluster.mend_way(from, to);
                 }
             }
+            Fault::Flush(_) => {}
             Fault::DiskFull { .. } => self.free_disk(node)?,
             Fault::ClockOffset { .. } => {
                 self.cluster.set_clock_ahead(id(node), 0).map_err(words)?;
@@ -141,7 +143,7 @@ impl Instrument {
         Ok(Done {
             struck: Some(FaultCounts {
                 requests: lifted.struck.requests,
-                records: lifted.struck.records,
+                records: Some(lifted.struck.records),
             }),
             stalls: stalls.collect(),
             ..Done::default()
@@ -163,6 +165,7 @@ impl Instrument {
             CutEnd::Controller => vec![Endpoint::Controller],
             CutEnd::Nodes => nodes.collect(),
             CutEnd::Others => nodes.chain([Endpoint::Controller]).collect(),
+            CutEnd::Clients => return Err(refusal(&Fault::Cut { direction, end })),
         };
         let of_end = |end: Endpoint| match direction {
             CutDirection::With => vec![(own, end), (end, own)],
@@ -283,6 +286,12 @@ impl Instrument {
     }
 }
 
+/// Why a fault cannot be set, where nobody has refused it before.
+fn refusal(fault: &Fault) -> String {
+    let why = fault.check_embedded().err().unwrap_or_default();
+    format!("\"{fault}\": {why}")
+}
+
 fn named_node(injection: &Injection) -> Result<u16, String> {
     let node = injection.node;
     node.ok_or_else(|| format!("\"{}\" needs a node", injection.fault))
@@ -297,12 +306,14 @@ pub fn delays_drawn(delay: &DelayPlan, seed: u64, node: u16) -> impl Iterator<It
 #[cfg(test)]
 mod tests {
     use kgauge_broker::fault::{api_names, error_names};
-    use kgauge_scenario::{ERROR_NAMES, FAULT_APIS};
+    use kgauge_scenario::{ERROR_NAMES, FAULT_APIS, TRANSACTION_APIS};
 
     #[test]
     fn scenarios_know_the_apis_that_are_served_and_no_others() {
         let served: Vec<String> = api_names().map(|(name, _)| name).collect();
-        assert_eq!(served, FAULT_APIS);
+        let (own, transactions) = FAULT_APIS.split_at(served.len());
+        assert_eq!(served, own);
+        assert_eq!(transactions, TRANSACTION_APIS);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Faults of Apache Kafka brokers: their processes are stopped, killed, paused and started.
+//! Faults of Apache Kafka brokers, carried out by signals, a preloaded library, a proxy and a false clock.
 
 use kgauge_faults::Fault;
 
-use super::{Done, InstructError, Instruction, NodeState, NodeStatus};
+use super::{Done, FaultCounts, InstructError, Instruction, NodeState, NodeStatus};
 use crate::kafka::KafkaTarget;
 
 pub(crate) fn instruct(
@@ -16,7 +16,10 @@ pub(crate) fn instruct(
             target.restore()?;
             return Ok(Done::default());
         }
-        Instruction::Count => return Err(refused()),
+        Instruction::Count => {
+            let words = "Apache Kafka reports its counters through its metrics";
+            return Err(InstructError::Refused(words.to_owned()));
+        }
         Instruction::Sample => {
             let nodes = target.sample()?.into_iter();
             let nodes = nodes.map(|(node, state)| NodeStatus {
@@ -30,23 +33,47 @@ pub(crate) fn instruct(
             });
         }
     };
-    let node = injection.node.ok_or_else(refused)?;
+    if let Fault::Requests { api, times, what } = &injection.fault {
+        let equipment = &target.equipment;
+        if is_lifted {
+            let requests = equipment.lift_requests(injection.key)?;
+            return Ok(Done {
+                struck: requests.map(|requests| FaultCounts {
+                    requests,
+                    records: None,
+                }),
+                ..Done::default()
+            });
+        }
+        let whom = (injection.key, injection.node, injection.seed);
+        equipment.inject_requests(whom, (api.as_deref(), *times, what))?;
+        return Ok(Done::default());
+    }
+    let node = injection
+        .node
+        .ok_or_else(|| InstructError::Refused(format!("\"{}\" needs a node", injection.fault)))?;
+    let mut done = Done::default();
     match (&injection.fault, is_lifted) {
         (Fault::Stop, false) => target.begin_stop(node)?,
         (Fault::Kill, false) => target.kill_broker(node)?,
-        (Fault::Restart, false) | (Fault::Stop | Fault::Kill, true) => {
-            target.begin_restart(node)?
+        (Fault::Crash, false) => done.lost_bytes = Some(target.crash_broker(node)?),
+        (Fault::Restart, _) | (Fault::Stop | Fault::Kill | Fault::Crash, true) => {
+            target.begin_restart(node)?;
         }
         (Fault::Pause, false) => target.pause_broker(node)?,
         (Fault::Pause, true) => target.resume_broker(node)?,
-        _ => return Err(refused()),
+        (Fault::Cut { direction, end }, _) => {
+            target.equipment.cut(node, (*direction, *end), is_lifted)?;
+        }
+        (Fault::Flush(_) | Fault::DiskFull { .. } | Fault::ClockOffset { .. }, false) => {
+            target.set_fault(node, &injection.fault)?;
+        }
+        (Fault::Flush(_) | Fault::DiskFull { .. } | Fault::ClockOffset { .. }, true) => {
+            target.lift_fault(node, &injection.fault)?;
+        }
+        (Fault::Requests { .. }, _) => {}
     }
-    Ok(Done::default())
-}
-
-fn refused() -> InstructError {
-    let words = "Apache Kafka brokers can only be stopped, killed, restarted and paused";
-    InstructError::Refused(words.to_owned())
+    Ok(done)
 }
 
 impl NodeState {

@@ -9,6 +9,7 @@ use kgauge_client::ClientConfig;
 
 use super::agent::Agent;
 use super::control_group;
+use super::equipment::FaultEquipment;
 use super::error::KafkaError;
 use super::fetch::Jars;
 use super::java::Java;
@@ -38,6 +39,7 @@ pub struct KafkaTarget {
     pub(crate) nodes: Vec<KafkaNode>,
     /// In the order of `nodes`, followed by ZooKeeper.
     pub(crate) processes: Vec<KafkaProcess>,
+    pub(crate) equipment: FaultEquipment,
     pub(crate) record: ClusterRecord,
     pub(crate) config: ClientConfig,
     /// For other clients, if they need settings.
@@ -209,6 +211,13 @@ impl KafkaTarget {
     pub fn kill_broker(&mut self, id: u16) -> Result<(), KafkaError> {
         self.running(id)?.kill();
         Ok(())
+    }
+
+    /// A broker's machine fails: it is killed, and loses everything that was not flushed. Returns the number of lost
+    /// bytes.
+    pub fn crash_broker(&mut self, id: u16) -> Result<u64, KafkaError> {
+        self.running(id)?.kill();
+        self.equipment.lose_unflushed(id)
     }
 
     /// Freezes a broker: it keeps its connections and does not respond.

@@ -106,6 +106,20 @@ pub enum KafkaError {
         /// The operating system's message.
         error: io::Error,
     },
+    /// Something that a fault needs is missing.
+    #[error("the scenario's faults need {what}: {why}")]
+    FaultTool {
+        /// What is needed.
+        what: &'static str,
+        /// Why it cannot be used.
+        why: String,
+    },
+    /// A fault cannot be set.
+    #[error("{why}")]
+    FaultRefused {
+        /// Why.
+        why: String,
+    },
     /// The release does not support a feature.
     #[error("Apache Kafka {release} does not support this: {what}")]
     Unsupported {
@@ -240,6 +254,9 @@ impl KafkaError {
                 "run kgauge as root on a kernel with the memory and cpu cgroup controllers, or \
                  remove memory=... and cpu=... from the target"
             }
+            KafkaError::FaultTool { .. } => {
+                "install it, run the scenario on the embedded cluster, or remove the fault"
+            }
             KafkaError::Unsupported { .. } => "use a newer release",
             KafkaError::Format { .. } | KafkaError::Ended { .. } => {
                 "if it names a setting, change it; otherwise check the log file"
@@ -253,6 +270,7 @@ impl KafkaError {
             }
             KafkaError::NoSuchBroker { .. }
             | KafkaError::BrokerState { .. }
+            | KafkaError::FaultRefused { .. }
             | KafkaError::Interrupted => "",
         }
     }

@@ -1,5 +1,7 @@
 //! Stops and starts brokers without waiting, so that other faults are on time.
 
+use kgauge_faults::Fault;
+
 use super::cluster::KafkaTarget;
 use super::error::KafkaError;
 use super::process::KafkaProcess;
@@ -27,12 +29,32 @@ impl KafkaTarget {
         self.start_wanted()
     }
 
-    /// Resumes frozen brokers and starts those that are down.
+    /// Sets a fault of a broker's flushes, disk or clock.
+    pub(crate) fn set_fault(&mut self, id: u16, fault: &Fault) -> Result<(), KafkaError> {
+        self.running(id)?.is_failing |= fault.stops_node();
+        self.equipment.set(id, fault, false)
+    }
+
+    /// Lifts it. A broker that it has stopped, or will stop because it noticed the fault, starts again.
+    pub(crate) fn lift_fault(&mut self, id: u16, fault: &Fault) -> Result<(), KafkaError> {
+        self.equipment.set(id, fault, true)?;
+        let index = self.index(id)?;
+        if let Some(process) = self.processes.get_mut(index)
+            && fault.stops_node()
+        {
+            process.is_wanted = true;
+        }
+        self.start_wanted()
+    }
+
+    /// Lifts all faults, resumes frozen brokers and starts those that are down.
     pub(crate) fn restore(&mut self) -> Result<(), KafkaError> {
+        self.equipment.restore()?;
         for (node, process) in self.nodes.iter().zip(&mut self.processes) {
             if process.is_paused {
                 process.resume();
             }
+            process.note_failed();
             process.is_wanted |= node.is_broker && process.is_stopped;
         }
         self.start_wanted()
@@ -40,6 +62,9 @@ impl KafkaTarget {
 
     /// The state of each broker. Starts brokers that have ended and are due to start again.
     pub fn sample(&mut self) -> Result<Vec<(u16, NodeState)>, KafkaError> {
+        self.processes
+            .iter_mut()
+            .for_each(KafkaProcess::note_failed);
         self.start_wanted()?;
         self.note_registered();
         self.start_those_still_registered()?;
@@ -55,9 +80,10 @@ impl KafkaTarget {
 
     fn start_wanted(&mut self) -> Result<(), KafkaError> {
         let mut any = false;
-        for process in &mut self.processes {
+        for (node, process) in self.nodes.iter().zip(&mut self.processes) {
             if process.is_wanted && process.ended().is_some() {
                 process.start_again()?;
+                self.equipment.note_process(node.id, process.id.pid);
                 any = true;
             }
         }
@@ -90,10 +116,12 @@ impl KafkaTarget {
     /// ZooKeeper keeps a killed broker's registration until its session ends; until then the new broker exits.
     fn start_those_still_registered(&mut self) -> Result<(), KafkaError> {
         let mut any = false;
-        for process in self.processes.iter_mut().filter(|one| one.is_starting) {
+        let nodes = self.nodes.iter().zip(&mut self.processes);
+        for (node, process) in nodes.filter(|(_, one)| one.is_starting) {
             match process.check() {
                 Err(error) if is_still_registered(&error) => {
                     process.start_again()?;
+                    self.equipment.note_process(node.id, process.id.pid);
                     any = true;
                 }
                 checked => checked?,

@@ -147,6 +147,7 @@ impl Launch<'_> {
             dir: self.conf_dir.to_owned(),
             log_file: self.log_dir.join(format!("{file_name}.log")),
             group: None,
+            environment: Vec::new(),
         }
     }
 

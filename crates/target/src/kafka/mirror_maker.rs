@@ -216,6 +216,7 @@ fn run(
         dir: conf_dir.to_owned(),
         log_file: setup.setup.log_dir.join("mirror-maker.log"),
         group: None,
+        environment: Vec::new(),
     })
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct ProcessStart {
     pub(crate) log_file: PathBuf,
     /// The limits on its memory and CPU time.
     pub(crate) group: Option<ControlGroup>,
+    /// Variables of its environment besides kgauge's own.
+    pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
 /// A process of a cluster. Dropping it kills it.
@@ -56,6 +58,8 @@ pub(crate) struct KafkaProcess {
     pub(crate) is_wanted: bool,
     /// It was restarted, and is not registered yet.
     pub(crate) is_starting: bool,
+    /// A fault makes it end, sooner or later.
+    pub(crate) is_failing: bool,
     is_detached: bool,
 }
 
@@ -85,6 +89,7 @@ impl KafkaProcess {
             is_paused: false,
             is_wanted: false,
             is_starting: false,
+            is_failing: false,
             is_detached: false,
         };
         if let Some(group) = &process.start.group {
@@ -111,6 +116,7 @@ impl KafkaProcess {
 
     /// An error with the last lines of its log, if it ended unexpectedly.
     pub(crate) fn check(&mut self) -> Result<(), KafkaError> {
+        self.note_failed();
         if self.is_stopped {
             return Ok(());
         }
@@ -122,6 +128,13 @@ impl KafkaProcess {
                 log: log_lines(&self.start.log_file),
                 log_file: self.start.log_file.clone(),
             }),
+        }
+    }
+
+    /// Notes whether a fault has made it end.
+    pub(crate) fn note_failed(&mut self) {
+        if self.is_failing && self.ended().is_some() {
+            self.is_stopped = true;
         }
     }
 
@@ -176,6 +189,7 @@ impl KafkaProcess {
     /// Asks it to end.
     pub(crate) fn ask_to_end(&mut self) {
         self.is_stopped = true;
+        self.is_wanted = false;
         self.signal(Signal::TERM);
         if self.is_paused {
             self.is_paused = false;
@@ -193,6 +207,7 @@ impl KafkaProcess {
     /// Kills it, and waits for its end.
     pub(crate) fn kill(&mut self) {
         self.is_stopped = true;
+        self.is_wanted = false;
         self.is_paused = false;
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -233,6 +248,7 @@ fn spawn(start: &ProcessStart, log: File) -> std::io::Result<Child> {
     };
     command
         .args(&start.arguments)
+        .envs(start.environment.iter().cloned())
         .current_dir(&start.dir)
         .stdout(log.try_clone()?)
         .stderr(log)
@@ -264,6 +280,7 @@ mod tests {
             dir: dir.to_owned(),
             log_file: dir.join("log"),
             group: None,
+            environment: Vec::new(),
         })
         .unwrap()
     }
@@ -320,6 +337,7 @@ mod tests {
             dir: dir.path().to_owned(),
             log_file: dir.path().join("log"),
             group: Some(group),
+            environment: Vec::new(),
         })
         .unwrap();
         let log = || fs::read_to_string(dir.path().join("log")).unwrap();
@@ -347,6 +365,7 @@ mod tests {
             dir: dir.path().to_owned(),
             log_file: dir.path().join("log"),
             group: Some(group),
+            environment: Vec::new(),
         });
         let words = started.unwrap_err().to_string();
         assert!(words.contains("cgroup.procs"), "{words}");

@@ -31,9 +31,37 @@ pub(crate) struct KafkaNode {
     /// Address of its metrics agent.
     pub(crate) metrics_port: u16,
     pub(crate) log_dirs: Vec<PathBuf>,
+    /// The ports that others use, if a proxy is in front of its own.
+    pub(crate) proxied: Option<ProxiedPorts>,
+}
+
+/// The ports of a proxy in front of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProxiedPorts {
+    pub(crate) client: u16,
+    pub(crate) inner: u16,
+    pub(crate) controller: u16,
+    /// In front of ZooKeeper, for this node.
+    pub(crate) zookeeper: Option<u16>,
 }
 
 impl KafkaNode {
+    /// The port that clients use.
+    pub(crate) fn advertised_client_port(&self) -> u16 {
+        self.proxied.map_or(self.client_port, |ports| ports.client)
+    }
+
+    /// The port that other brokers use.
+    fn advertised_inner_port(&self) -> u16 {
+        self.proxied.map_or(self.inner_port, |ports| ports.inner)
+    }
+
+    /// The port of its controller that others use.
+    fn advertised_controller_port(&self) -> u16 {
+        let own = self.controller_port;
+        self.proxied.map_or(own, |ports| ports.controller)
+    }
+
     /// Its name in messages.
     pub(crate) fn role(&self) -> String {
         if self.is_broker {
@@ -67,6 +95,7 @@ pub(crate) fn nodes(spec: &KafkaSpec, release: &KafkaDistribution) -> Vec<KafkaN
         controller_port: 0,
         metrics_port: 0,
         log_dirs: Vec::new(),
+        proxied: None,
     };
     let brokers = (1..=spec.brokers).map(|id| node(id, true, id <= combined));
     let dedicated = if kraft { spec.controllers } else { 0 };
@@ -104,6 +133,8 @@ pub(crate) fn settings(
     match shared.zookeeper_port {
         Some(port) => {
             set("broker.id", node.id.to_string());
+            let proxied = node.proxied.and_then(|ports| ports.zookeeper);
+            let port = proxied.unwrap_or(port);
             set("zookeeper.connect", format!("127.0.0.1:{port}"));
         }
         None => quorum(&mut set, node, all),
@@ -137,7 +168,13 @@ fn quorum(set: &mut impl FnMut(&str, String), node: &KafkaNode, all: &[KafkaNode
     let voters: Vec<String> = all
         .iter()
         .filter(|node| node.is_controller)
-        .map(|node| format!("{}@127.0.0.1:{}", node.id, node.controller_port))
+        .map(|node| {
+            format!(
+                "{}@127.0.0.1:{}",
+                node.id,
+                node.advertised_controller_port()
+            )
+        })
         .collect();
     set("process.roles", roles.to_owned());
     set("node.id", node.id.to_string());
@@ -155,26 +192,51 @@ fn listeners(set: &mut impl FnMut(&str, String), shared: &SharedProperties<'_>, 
         return;
     }
     let at = |name: &str, port: u16| format!("{name}://127.0.0.1:{port}");
-    let mut serving = Vec::new();
+    let inner = inner_listener(node, client);
+    let (mut serving, mut advertised) = (Vec::new(), Vec::new());
     if node.is_broker {
         serving.push(at(client, node.client_port));
+        advertised.push(at(client, node.advertised_client_port()));
         if node.inner_port != node.client_port {
-            serving.push(at("PLAINTEXT", node.inner_port));
+            serving.push(at(inner, node.inner_port));
+            advertised.push(at(inner, node.advertised_inner_port()));
         }
-        set("advertised.listeners", serving.join(","));
     }
     if node.is_controller {
         serving.push(at("CONTROLLER", node.controller_port));
+        // Since 3.9, the leader of the controllers tells others where it listens (KIP-853).
+        if node.proxied.is_some() && shared.release.version.is_at_least(&[3, 9]) {
+            advertised.push(at("CONTROLLER", node.advertised_controller_port()));
+        }
     }
     set("listeners", serving.join(","));
-    if shared.release.coordination == Coordination::KRaft {
-        let map =
-            ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"].map(|name| format!("{name}:{name}"));
-        let map = format!("CONTROLLER:PLAINTEXT,{}", map.join(","));
-        set("listener.security.protocol.map", map);
+    if !advertised.is_empty() {
+        set("advertised.listeners", advertised.join(","));
     }
-    if node.is_broker {
-        set("security.inter.broker.protocol", "PLAINTEXT".to_owned());
+    let kraft = shared.release.coordination == Coordination::KRaft;
+    if kraft || inner == PROXIED_INNER {
+        let mut map: Vec<String> = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+            .map(|name| format!("{name}:{name}"))
+            .to_vec();
+        map.extend(kraft.then(|| "CONTROLLER:PLAINTEXT".to_owned()));
+        map.extend((inner == PROXIED_INNER).then(|| format!("{PROXIED_INNER}:PLAINTEXT")));
+        set("listener.security.protocol.map", map.join(","));
+    }
+    match node.is_broker {
+        true if inner == PROXIED_INNER => set("inter.broker.listener.name", inner.to_owned()),
+        true => set("security.inter.broker.protocol", "PLAINTEXT".to_owned()),
+        false => {}
+    }
+}
+
+/// The listener for brokers where clients use `PLAINTEXT`, too.
+const PROXIED_INNER: &str = "INNER";
+
+/// The name of the listener for brokers.
+fn inner_listener(node: &KafkaNode, client: &str) -> &'static str {
+    match node.proxied.is_some() && client == "PLAINTEXT" {
+        true => PROXIED_INNER,
+        false => "PLAINTEXT",
     }
 }
 

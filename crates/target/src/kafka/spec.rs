@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use kgauge_faults::KafkaMeans;
 use kgauge_scenario::nearest;
 
 use super::security_kind::SecurityKind;
@@ -65,6 +66,8 @@ pub struct KafkaSpec {
     pub settings: BTreeMap<String, String>,
     /// Settings of single brokers, by broker number from 1.
     pub broker_settings: BTreeMap<u16, BTreeMap<String, String>>,
+    /// What the brokers are started with, for the faults of the run.
+    pub means: KafkaMeans,
 }
 
 impl Default for KafkaSpec {
@@ -84,6 +87,7 @@ impl Default for KafkaSpec {
             security: SecurityKind::default(),
             settings: BTreeMap::new(),
             broker_settings: BTreeMap::new(),
+            means: KafkaMeans::default(),
         }
     }
 }

@@ -13,6 +13,7 @@ use super::agent::Agent;
 use super::cluster::{KafkaTarget, StartFacts};
 use super::control_group::{Bounds, ControlGroup};
 use super::credentials;
+use super::equipment::{self, FaultEquipment};
 use super::error::KafkaError;
 use super::fetch::{self, Jars};
 use super::java::{self, Java};
@@ -89,6 +90,7 @@ fn prepare(
             what: "it has no dedicated controllers (controllers=N); it uses ZooKeeper".to_owned(),
         });
     }
+    equipment::check(spec, release)?;
     Ok((jars, java))
 }
 
@@ -122,10 +124,15 @@ fn one_start(
     let zookeeper_port = give_ports(spec, &mut nodes, zookeeper)
         .map_err(KafkaError::file(std::path::Path::new("a free port")))?;
     give_folders(spec, setup, &mut nodes);
+    let mut proxies = FaultEquipment::default();
+    if spec.means.proxy {
+        let proxied = proxies.proxy(&mut nodes, zookeeper_port);
+        proxied.map_err(KafkaError::file(std::path::Path::new("a free port")))?;
+    }
     let servers: Vec<String> = nodes
         .iter()
         .filter(|node| node.is_broker)
-        .map(|node| format!("127.0.0.1:{}", node.client_port))
+        .map(|node| format!("127.0.0.1:{}", node.advertised_client_port()))
         .collect();
     let mut target = KafkaTarget {
         spec: spec.clone(),
@@ -134,6 +141,7 @@ fn one_start(
         java: java.clone(),
         agent: agent.clone(),
         processes: Vec::new(),
+        equipment: proxies,
         record: record(setup, jars, &nodes, conf_dir.clone(), servers.join(",")),
         config: ClientConfig::new(Vec::new()),
         client_properties: None,
@@ -152,6 +160,9 @@ fn one_start(
     fs::create_dir_all(&setup.state_dir).map_err(KafkaError::file(&setup.state_dir))?;
     launch.make_conf_dir()?;
     target.keep_record()?;
+    target
+        .equipment
+        .add_libraries(spec.means, setup, launch.conf_dir)?;
     let configs = write_files(&launch, &mut target, zookeeper_port)?;
     target.config = config(&launch, &servers, &mut target.client_properties)?;
     if !zookeeper {
@@ -170,7 +181,7 @@ fn give_ports(
 ) -> std::io::Result<Option<u16>> {
     let mut free = ports::free(nodes.len() * 4 + 1)?.into_iter();
     let mut next = || free.next().unwrap_or(0);
-    let has_inner = spec.security.protocol() != "PLAINTEXT";
+    let has_inner = spec.security.protocol() != "PLAINTEXT" || spec.means.proxy;
     for node in nodes {
         node.client_port = next();
         node.inner_port = if has_inner { next() } else { node.client_port };
@@ -350,7 +361,13 @@ fn run_all(
             group.make()?;
             start.group = Some(group);
         }
-        target.processes.push(KafkaProcess::start(start)?);
+        let environment = target
+            .equipment
+            .environment(launch.spec.means, node, launch.conf_dir);
+        start.environment = environment.map_err(KafkaError::file(launch.conf_dir))?;
+        let process = KafkaProcess::start(start)?;
+        target.equipment.note_process(node.id, process.id.pid);
+        target.processes.push(process);
     }
     target.processes.extend(zookeeper);
     target.keep_record()?;
