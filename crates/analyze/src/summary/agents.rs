@@ -48,6 +48,31 @@ pub struct AgentSummary {
     /// The largest error of its clock's offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_bound_ns_max: Option<u64>,
+    /// How much of what its load threads can do at full speed it used, at its most; absent if that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_part: Option<f64>,
+    /// The busiest network interface of its machine, in the repeat in which it carried most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<AgentNetworkSummary>,
+}
+
+/// A network interface of an agent's machine in a hold.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AgentNetworkSummary {
+    /// The kernel's name for it.
+    pub interface: String,
+    /// What it received.
+    pub received_bytes_per_s: f64,
+    /// What it sent.
+    pub sent_bytes_per_s: f64,
+    /// Its speed in each direction, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_bytes_per_s: Option<f64>,
+    /// The part of its speed that it carried in the busier direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_part: Option<f64>,
+    /// The part of the time in which it was full.
+    pub full_time_part: f64,
 }
 
 /// An agent that was lost.

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use ab::{AbFalseAlarms, AbRatio, AbSideSummary, AbStep, AbSummary, AbVerdict};
-pub use agents::{AgentLossSummary, AgentSummary, AgentsSummary};
+pub use agents::{AgentLossSummary, AgentNetworkSummary, AgentSummary, AgentsSummary};
 pub use blame::{ClientWait, LatenessCause};
 pub use build::{
     WARM_FROM_NS, ab_of_record, followers_behind, is_warm, moved_leaders, recorded_search,

@@ -91,6 +91,10 @@ findings! {
     AgentLate { agent: String, lag_ns_p99: u64, others_ns_p99: u64 },
     /// A limit on CPU time held an agent back.
     AgentThrottled { agent: String, part: f64 },
+    /// The network card of an agent's machine was full.
+    AgentNetworkFull { agent: String, interface: String, full_time_part: f64 },
+    /// At full speed, one agent sent much less than each of the others.
+    AgentSlow { agent: String, part: f64 },
     /// Other programs used CPU on this machine.
     OtherPrograms { is_in_latencies: bool },
     /// The hypervisor kept processors from this virtual machine, and records were late.

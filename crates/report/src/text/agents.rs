@@ -24,6 +24,15 @@ pub fn sentences(agents: &AgentsSummary) -> Vec<String> {
         if let Some(bound_ns) = agent.clock_bound_ns_max {
             facts.push(format!("clock ±{}", format::nanoseconds(bound_ns as f64)));
         }
+        if let Some(part) = agent.ceiling_part {
+            facts.push(format!("{} of its full speed", format::percent(part)));
+        }
+        if let Some(network) = &agent.network
+            && let Some(used) = network.used_part
+        {
+            let (interface, used) = (&network.interface, format::percent(used));
+            facts.push(format!("{interface} {used} of its speed"));
+        }
         if let Some(part) = agent.throttled_part {
             facts.push(format!("throttled {} of the time", format::percent(part)));
         }
@@ -88,6 +97,18 @@ pub(super) fn warning(finding: &Finding) -> Option<String> {
         ),
         Finding::AgentThrottled { agent, part } => format!(
             "A CPU limit held {agent} back in {} of its periods.",
+            format::percent(*part)
+        ),
+        Finding::AgentNetworkFull {
+            agent,
+            interface,
+            full_time_part,
+        } => format!(
+            "{interface} of {agent} was saturated for {} of the time, so it limited that agent.",
+            format::percent(*full_time_part)
+        ),
+        Finding::AgentSlow { agent, part } => format!(
+            "Each producer on {agent} sent {} of the records of the median producer on the other agents.",
             format::percent(*part)
         ),
         _ => return None,

@@ -269,6 +269,8 @@ fn with_rest(
         | Finding::AgentLost { .. }
         | Finding::AgentLate { .. }
         | Finding::AgentThrottled { .. }
+        | Finding::AgentNetworkFull { .. }
+        | Finding::AgentSlow { .. }
         | Finding::BrokerOutage { .. }
         | Finding::CountsDisagree { .. }
         | Finding::CopyIncomplete { .. }

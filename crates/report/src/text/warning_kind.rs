@@ -161,6 +161,18 @@ const ABOUT: [AboutWarning; 43] = [
         "Raise the agent's CPU limit, or use more agents.",
     ),
     row(
+        Kind::AgentNetworkFull,
+        Caution,
+        "The network card of an agent's machine was full.",
+        "Use more agents, or machines with faster network cards.",
+    ),
+    row(
+        Kind::AgentSlow,
+        Caution,
+        "One agent sent much less than the others.",
+        "Compare that agent's processors, network and distance to the brokers, or leave it out.",
+    ),
+    row(
         Kind::OtherPrograms,
         Grave,
         "Other load on this host took CPU.",

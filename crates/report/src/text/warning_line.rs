@@ -243,6 +243,16 @@ const LINES: [(Kind, &str, &str); 33] = [
         "raise the limit",
     ),
     (
+        Kind::AgentNetworkFull,
+        "an agent's network card was full",
+        "use more agents",
+    ),
+    (
+        Kind::AgentSlow,
+        "one agent sent much less than the others",
+        "check that machine",
+    ),
+    (
         Kind::GeneratorLate,
         "the generator was late; latencies include its delay",
         "check CPU limits",

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use kgauge_results::folder::RepeatRead;
-use kgauge_results::run::AgentRecord;
+use kgauge_results::run::{AgentNetworkRecord, AgentRecord};
+use kgauge_scenario::{FlowPlan, Shape, Share, Stripe, Trial};
 
 use super::hold::MeasuredRepeats;
 use crate::summary::{
-    AgentLossSummary, AgentSummary, AgentsSummary, Warning, WarningFinding as Finding,
+    AgentLossSummary, AgentNetworkSummary, AgentSummary, AgentsSummary, Warning,
+    WarningFinding as Finding,
 };
 
 /// Lateness below this is nobody's trouble, however late the others are: five times what counts as late.
@@ -18,6 +20,13 @@ const LATE_RATIO: u64 = 5;
 
 /// A limit on CPU time that is reached in fewer periods shows in no figure.
 const THROTTLED_PART: f64 = 0.01;
+
+/// A network card that is full for more of the time limits its agent, as the lead's own would.
+const FULL_TIME_PART: f64 = 0.50;
+
+/// A producer at full speed that sends less than this part of the others' median is slow: seconds of equal producers
+/// differ much less.
+const SLOW_PART: f64 = 0.50;
 
 /// The agents of a trial; `None` if one process generated its load.
 pub(super) fn agents(measured: &MeasuredRepeats<'_>) -> Option<AgentsSummary> {
@@ -106,11 +115,40 @@ fn one(index: u32, all: &[(u32, u64, AgentRecord)]) -> Option<AgentSummary> {
         lag_ns_p99: largest(|agent| agent.lag_ns_p99),
         throttled_part: (periods > 0).then(|| throttled as f64 / periods as f64),
         clock_bound_ns_max: largest(|agent| agent.clock.map(|clock| clock.bound_ns_max)),
+        ceiling_part: own()
+            .filter(|(_, span_ns, agent)| *span_ns > 0 && agent.threads > 0)
+            .filter_map(|(_, span_ns, agent)| {
+                let can_ns = *span_ns as f64 * f64::from(agent.threads);
+                Some(agent.full_speed_ns? as f64 / can_ns)
+            })
+            .reduce(f64::max),
+        network: own()
+            .filter_map(|(_, _, agent)| network(agent.network.as_ref()?))
+            .max_by(|one, other| carried(one).total_cmp(&carried(other))),
     })
 }
 
+fn network(record: &AgentNetworkRecord) -> Option<AgentNetworkSummary> {
+    let per_s = |bytes: u64| bytes as f64 * 1e9 / record.span_ns as f64;
+    let (received, sent) = (per_s(record.received_bytes), per_s(record.sent_bytes));
+    let speed = record.bits_per_s.filter(|bits_per_s| *bits_per_s > 0);
+    let speed = speed.map(|bits_per_s| bits_per_s as f64 / 8.0);
+    (record.span_ns > 0).then(|| AgentNetworkSummary {
+        interface: record.interface.clone(),
+        received_bytes_per_s: received,
+        sent_bytes_per_s: sent,
+        speed_bytes_per_s: speed,
+        used_part: speed.map(|speed| received.max(sent) / speed),
+        full_time_part: record.full_ns as f64 / record.span_ns as f64,
+    })
+}
+
+fn carried(network: &AgentNetworkSummary) -> f64 {
+    network.received_bytes_per_s + network.sent_bytes_per_s
+}
+
 /// Warnings about agents: lost ones, and the one that is worse than the others.
-pub(super) fn warnings(summary: &AgentsSummary) -> Vec<Warning> {
+pub(super) fn warnings(trial: Option<&Trial>, summary: &AgentsSummary) -> Vec<Warning> {
     let mut found: Vec<Finding> = Vec::new();
     for lost in &summary.lost {
         found.push(Finding::AgentLost {
@@ -128,6 +166,19 @@ pub(super) fn warnings(summary: &AgentsSummary) -> Vec<Warning> {
                 part,
             });
         }
+    }
+    for agent in &summary.agents {
+        let network = agent.network.as_ref();
+        if let Some(network) = network.filter(|network| network.full_time_part > FULL_TIME_PART) {
+            found.push(Finding::AgentNetworkFull {
+                agent: agent.name.clone(),
+                interface: network.interface.clone(),
+                full_time_part: network.full_time_part,
+            });
+        }
+    }
+    if let Some(trial) = trial.filter(|_| summary.lost.is_empty()) {
+        found.extend(slow_agent(&full_speed_producers(trial, summary), summary));
     }
     let warning = |finding| Warning {
         flow: None,
@@ -155,6 +206,47 @@ fn late_agent(agents: &[AgentSummary]) -> Option<Finding> {
     })
 }
 
+/// How many producers at full speed each agent runs; none if other flows, or numbers of records, decide what it sends.
+fn full_speed_producers(trial: &Trial, summary: &AgentsSummary) -> Vec<u32> {
+    let is_at_full_speed = |flow: &FlowPlan| match flow {
+        FlowPlan::Produce(flow) => flow.shape == Shape::Max && flow.records_max.is_none(),
+        FlowPlan::Consume(_) | FlowPlan::Echo(_) => false,
+    };
+    if !trial.flows.iter().all(is_at_full_speed) {
+        return Vec::new();
+    }
+    let (share, count) = (Share::of_trial(trial.clone(), 0), summary.count);
+    let of_agent = |index: u32| {
+        let share = share.of_agent(Stripe { index, count });
+        let flows = trial.flows.iter().filter_map(FlowPlan::produces);
+        flows
+            .map(|flow| share.members(&flow.name, flow.producers).count() as u32)
+            .sum::<u32>()
+    };
+    (0..count).map(of_agent).collect()
+}
+
+/// The only agent whose producers at full speed send much less than those of the others.
+fn slow_agent(producers: &[u32], summary: &AgentsSummary) -> Option<Finding> {
+    if producers.len() != summary.agents.len() {
+        return None;
+    }
+    let each = producers.iter().zip(&summary.agents);
+    let each = each.filter(|(producers, _)| **producers > 0);
+    let mut by_rate: Vec<(f64, &AgentSummary)> = each
+        .map(|(producers, agent)| (agent.records_acked as f64 / f64::from(*producers), agent))
+        .collect();
+    by_rate.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let (slowest, agent) = by_rate.pop()?;
+    let others = by_rate.get(by_rate.len() / 2)?.0;
+    let second = by_rate.last()?.0;
+    let is_slow = |records: f64| records < SLOW_PART * others;
+    (is_slow(slowest) && !is_slow(second)).then(|| Finding::AgentSlow {
+        agent: agent.name.clone(),
+        part: slowest / others,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +261,19 @@ mod tests {
             lag_ns_p99: Some(lag_ms * 1_000_000),
             throttled_part: None,
             clock_bound_ns_max: None,
+            ceiling_part: None,
+            network: None,
+        }
+    }
+
+    fn agents(agents: Vec<AgentSummary>) -> AgentsSummary {
+        AgentsSummary {
+            count: u32::try_from(agents.len()).unwrap_or(0),
+            start_bound_ns: None,
+            start_late_ns_max: None,
+            clock_bound_ns_max: None,
+            agents,
+            lost: Vec::new(),
         }
     }
 
@@ -193,19 +298,78 @@ mod tests {
     fn an_agent_that_its_cpu_limit_held_back_is_named() {
         let mut throttled = agent("a", 0);
         throttled.throttled_part = Some(0.3);
-        let summary = AgentsSummary {
-            count: 1,
-            start_bound_ns: None,
-            start_late_ns_max: None,
-            clock_bound_ns_max: None,
-            agents: vec![throttled],
-            lost: Vec::new(),
-        };
-        let kinds = warnings(&summary);
+        let kinds = warnings(None, &agents(vec![throttled]));
         assert_eq!(kinds.len(), 1);
         assert!(matches!(
             kinds[0].finding,
             Finding::AgentThrottled { part, .. } if part > 0.2
         ));
+    }
+
+    #[test]
+    fn a_full_network_card_is_named_and_one_of_unknown_speed_is_not() {
+        let record = AgentNetworkRecord {
+            interface: "eth0".to_owned(),
+            span_ns: 10_000_000_000,
+            received_bytes: 5_000,
+            sent_bytes: 1_180_000_000,
+            bits_per_s: Some(1_000_000_000),
+            full_ns: 9_000_000_000,
+        };
+        let mut busy = agent("a", 0);
+        busy.network = network(&record);
+        let mut unknown = agent("b", 0);
+        unknown.network = network(&AgentNetworkRecord {
+            bits_per_s: None,
+            full_ns: 0,
+            ..record.clone()
+        });
+        assert_eq!(unknown.network.as_ref().and_then(|one| one.used_part), None);
+        let used = busy.network.as_ref().and_then(|one| one.used_part);
+        assert!(
+            used.is_some_and(|used| (used - 0.944).abs() < 1e-9),
+            "{used:?}"
+        );
+        let found = warnings(None, &agents(vec![busy, unknown]));
+        let expected = Finding::AgentNetworkFull {
+            agent: "a".to_owned(),
+            interface: "eth0".to_owned(),
+            full_time_part: 0.9,
+        };
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].finding, expected);
+        assert_eq!(
+            network(&AgentNetworkRecord {
+                span_ns: 0,
+                ..record
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn a_slow_agent_is_judged_by_its_number_of_producers() {
+        let sent = |records: [u64; 4]| {
+            let names = ["a", "b", "c", "d"].into_iter().zip(records);
+            agents(
+                names
+                    .map(|(name, records_acked)| AgentSummary {
+                        records_acked,
+                        ..agent(name, 0)
+                    })
+                    .collect(),
+            )
+        };
+        // The first agent has two producers, and the last one none.
+        let producers = [2, 1, 1, 0];
+        assert_eq!(slow_agent(&producers, &sent([200, 100, 90, 0])), None);
+        let slow = slow_agent(&producers, &sent([200, 100, 30, 0]));
+        let expected = Finding::AgentSlow {
+            agent: "c".to_owned(),
+            part: 0.3,
+        };
+        assert_eq!(slow, Some(expected));
+        assert_eq!(slow_agent(&[1, 1, 1, 1], &sent([100, 90, 10, 10])), None);
+        assert_eq!(slow_agent(&[], &sent([1, 2, 3, 4])), None);
     }
 }

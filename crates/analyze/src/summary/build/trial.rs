@@ -108,7 +108,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
         is_partial: measured.partial,
         is_disturbed: is_outage || summary.has_faults,
     };
-    summary.warnings = warnings::of_trial(&summary, health, circumstances);
+    summary.warnings = warnings::of_trial(trial, &summary, health, circumstances);
     summary
 }
 

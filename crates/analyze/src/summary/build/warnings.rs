@@ -9,6 +9,7 @@ use crate::summary::{
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{Environment, EventKind, Replication, RunStatus};
 use kgauge_results::slice::TimeKind;
+use kgauge_scenario::Trial;
 
 /// An interval wider than this on either side causes a warning.
 const WIDE_INTERVAL: f64 = 0.10;
@@ -95,6 +96,7 @@ fn shared_cores(run: &RunRead, environment: &Environment) -> Option<Finding> {
 
 /// Warnings of one trial, the gravest first. `health` are those of its cluster.
 pub(super) fn of_trial(
+    plan: Option<&Trial>,
     trial: &TrialSummary,
     health: Vec<Warning>,
     circumstances: Circumstances,
@@ -110,7 +112,7 @@ pub(super) fn of_trial(
         warnings.add(None, Finding::BrokerSkew { skew });
     }
     if let Some(of_trial) = &trial.agents {
-        warnings.0.extend(agents::warnings(of_trial));
+        warnings.0.extend(agents::warnings(plan, of_trial));
     }
     for flow in &trial.flows {
         about_records(&mut warnings, flow, partial);

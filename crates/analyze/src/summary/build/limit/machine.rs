@@ -1,6 +1,6 @@
 //! The machine as a suspect: processors, limits on them, disks.
 
-use super::super::blame;
+use super::super::{agents, blame};
 use super::facts::Facts;
 use super::{Findings, Weight};
 use crate::statistics::weighted_mean;
@@ -52,7 +52,10 @@ pub(super) fn cpu_limits(facts: &Facts<'_>, findings: &mut Findings) {
                 (Bottleneck::CpuLimit, LimitedProcess::Broker(id))
             }
             Subject::Target { broker: None } => (Bottleneck::CpuLimit, LimitedProcess::Target),
-            Subject::Generator => (Bottleneck::Generator, LimitedProcess::Generator),
+            // The lead's own limit says nothing about agents on other machines.
+            Subject::Generator if agents::are_local(facts.measured) => {
+                (Bottleneck::Generator, LimitedProcess::Generator)
+            }
             _ => continue,
         };
         let limit = LimitFact::CpuLimit {

@@ -1,12 +1,14 @@
-//! The network cards of the machine that makes the load as suspects. Of cards of other machines kgauge sees nothing.
+//! The network cards of the machines that make the load as suspects: the lead's own, or those of its agents. Of cards of
+//! other machines kgauge sees nothing.
 
 use std::collections::BTreeSet;
 
+use super::super::agents;
 use super::facts::{Facts, HoldEvidence};
 use super::{Findings, Weight};
 use crate::series::{MetricPoint, NetworkSeries};
 use crate::statistics::weighted_mean;
-use crate::summary::{Bottleneck, LimitFact, NetworkDirection};
+use crate::summary::{AgentSummary, Bottleneck, LimitFact, NetworkDirection};
 use kgauge_results::metrics::MetricId;
 use kgauge_results::run::{NetworkSpeed, SpeedSource};
 
@@ -63,8 +65,14 @@ struct Card {
 pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
     let series = facts.holds.iter().flat_map(|hold| &hold.host.networks);
     let names: BTreeSet<&str> = series.map(|one| one.interface.as_str()).collect();
-    let cards = names.iter().filter_map(|name| Card::of(facts, name));
-    let mut cards: Vec<Card> = cards.collect();
+    let is_local = agents::are_local(facts.measured);
+    let mut cards: Vec<Card> = match (is_local, &facts.trial.agents) {
+        (false, Some(trial)) => trial.agents.iter().filter_map(Card::of_agent).collect(),
+        _ => {
+            let cards = names.iter().filter_map(|name| Card::of(facts, name));
+            cards.collect()
+        }
+    };
     cards.sort_by(|one, other| other.used.total_cmp(&one.used));
     for (place, card) in cards.iter().enumerate() {
         let weight = card.weight();
@@ -76,7 +84,7 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
             findings.strong.retain(|word| !others.contains(word));
         }
     }
-    if cards.iter().all(|card| card.used < USED_PART_SAID) {
+    if is_local && cards.iter().all(|card| card.used < USED_PART_SAID) {
         findings.evidence.extend(not_known(facts, &names));
     }
 }
@@ -112,6 +120,29 @@ impl Card {
         };
         let ways = ways.iter().filter_map(of_way);
         ways.max_by(|one, other| one.used.total_cmp(&other.used))
+    }
+
+    /// The busiest one of an agent's machine.
+    fn of_agent(agent: &AgentSummary) -> Option<Card> {
+        let network = agent.network.as_ref()?;
+        let speed_bytes_per_s = network.speed_bytes_per_s?;
+        let (received, sent) = (network.received_bytes_per_s, network.sent_bytes_per_s);
+        Some(Card {
+            interface: format!("{} of {}", network.interface, agent.name),
+            way: match sent >= received {
+                true => NetworkDirection::Sent,
+                false => NetworkDirection::Received,
+            },
+            bytes_per_s: sent.max(received),
+            speed: NetworkSpeed {
+                interface: network.interface.clone(),
+                bits_per_s: (speed_bytes_per_s * 8.0) as u64,
+                told_by: SpeedSource::Kernel,
+                ..NetworkSpeed::default()
+            },
+            used: network.used_part?,
+            full: network.full_time_part,
+        })
     }
 
     fn is_beyond(&self) -> bool {
