@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
 
@@ -16,6 +17,9 @@ use crate::protocol::{AgentMessage, LeadMessage, PrepareOrder};
 
 /// Messages of the lead that may wait. A lead sends a handful per repeat.
 const INCOMING_MAX: usize = 64;
+
+/// How long a refused lead may take to end the connection.
+const REFUSE_MAX: Duration = Duration::from_secs(1);
 
 /// How the connection with a lead ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,8 +46,11 @@ impl fmt::Display for SessionEnd {
 
 /// Tells a lead that another one uses the agent.
 pub(super) fn refuse(mut channel: AgentChannel) {
-    // A lead that does not get the message finds the connection closed.
-    let _ = channel.queue_message(&AgentMessage::Busy);
+    if channel.queue_message(&AgentMessage::Busy).is_ok() {
+        // The lead ends the connection once it has the message. Closing it before could cut the message off.
+        let deadline = Instant::now() + REFUSE_MAX;
+        while Instant::now() < deadline && channel.receive(REFUSE_MAX).is_ok() {}
+    }
     channel.close();
 }
 
