@@ -60,7 +60,8 @@ enum Command {
     /// on an otherwise idle machine
     AbCheck(ab_check::AbCheckOptions),
     /// Searches for settings with a planted winner and without one: does kgauge tune find the one, and nothing in the
-    /// other? Some 50 minutes
+    /// other? Some two hours on the embedded cluster and four on Apache Kafka. --only and --seeds make a part of it;
+    /// what was answered before is not measured again
     TuneCheck(tune_check::TuneCheckOptions),
     /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found.
     /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.

@@ -200,13 +200,14 @@ Examples:
   kgauge tune my-scenario.yaml --goal cost --keep 'writers.latency.p99 <= 20 ms'
   kgauge tune --target kafka:2.8.2 --candidate topic.partitions=8 \\
       --candidate broker.num.network.threads=4
-  kgauge tune --preset latency --goal latency latency
+  kgauge tune --preset latency --rate 20k/s
   kgauge tune --preset durability --durability-may-change \\
       --target kafka:4.3.1,brokers=3
+  kgauge tune --resume kgauge-runs/RUN           # continue a search
 
 kgauge measures the settings in force and their bottleneck, screens settings that act on it, and lets the best ones race. \
 Then it measures the winner again beside the settings in force. Only this proof makes a recommendation. Settings that \
-decide what an ack means stay as they are without --durability-may-change, and broker settings of existing clusters too.
+decide what an ack means never change without --durability-may-change, nor do broker settings of existing clusters.
 
 The exit status is 0 if the answer is clear, also if nothing helps. It is 1 if the settings in force miss a condition, \
 and 2 if there is no clear answer or the settings in force cannot be judged.";

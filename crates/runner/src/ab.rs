@@ -1,17 +1,16 @@
 //! The part of an A/B test that a run measures: chooses the next repeat, and takes the result of the last one.
 
-use kgauge_analyze::summary::{moved_leaders, repeat_figure};
-use kgauge_results::RunRead;
-use kgauge_results::run::{AbRecord, RepeatKey, VoidCause};
+use kgauge_results::run::AbRecord;
 use kgauge_scenario::{AbMetric, AbPlan, AbSide, Plan, RepeatStep};
 
 use crate::ab_test::{AbResult, AbTest, AbTurn};
-use crate::error::{OrRunError, RunError, in_one_line};
+use crate::error::{OrRunError, RunError};
 use crate::observer::RunEvent;
 use crate::open_run::EarlierAttempt;
 use crate::request::RunRequest;
 use crate::session::Session;
 use crate::settle::DirtyPages;
+use crate::step_figures::{StepFigures, failed};
 
 /// The sides of an A/B test that a run measures.
 pub(crate) struct ActiveAb {
@@ -111,21 +110,8 @@ impl ActiveAb {
         let Some(turn) = self.running.take() else {
             return Ok(());
         };
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
-        let read = RunRead::of_repeat(session.folder.dir(), key).or_unwritable()?;
-        let trial = plan.trials.get(step.trial as usize);
-        let value = trial
-            .zip(read.repeats.first())
-            .and_then(|(trial, repeat)| repeat_figure(trial, repeat, &self.metric));
-        let missing = || {
-            value.is_none().then(|| VoidCause::Failed {
-                why: format!("{} was not measured", self.metric),
-            })
-        };
-        let void = moved_leaders(&read, key).or_else(missing);
+        let figures = StepFigures::read(session, plan, step)?;
+        let (value, void) = figures.compared(&self.metric);
         self.take(session, turn, AbResult { value, void })
     }
 
@@ -138,10 +124,9 @@ impl ActiveAb {
         let Some(turn) = self.running.take() else {
             return Ok(());
         };
-        let why = in_one_line(&error.to_string());
         let result = AbResult {
             value: None,
-            void: Some(VoidCause::Failed { why }),
+            void: Some(failed(error)),
         };
         self.take(session, turn, result)
     }

@@ -9,8 +9,6 @@ use kgauge_analyze::summary::{AbSummary, ab_of_record};
 use kgauge_results::run::{AbBlock, AbEnd, AbRecord, VoidCause};
 use kgauge_scenario::{AbKind, AbPlan, AbSide, derive_seed};
 
-/// Blocks that are void this often in a row end the test.
-const VOIDS_MAX: usize = 3;
 /// How often a side that waits checks whether the user stops the run.
 const WAIT: Duration = Duration::from_millis(100);
 
@@ -248,7 +246,10 @@ impl AbTest {
             Some(_) => state.voids_in_a_row + 1,
             None => 0,
         };
-        if let Some(cause) = void.clone().filter(|_| state.voids_in_a_row >= VOIDS_MAX) {
+        if let Some(cause) = void
+            .clone()
+            .filter(|_| state.voids_in_a_row >= VoidCause::IN_A_ROW_MAX)
+        {
             state.record.end = Some(AbEnd::Void { cause });
         }
         state.record.blocks.push(AbBlock {

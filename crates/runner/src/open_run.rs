@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kgauge_results::folder::ResumedRun;
-use kgauge_results::run::{AbRecord, RepeatKey, RunHead, RunStatus, SearchRecord, VoidCause};
+use kgauge_results::run::{
+    AbRecord, RepeatKey, RunHead, RunStatus, SearchRecord, TuneRecord, VoidCause,
+};
 use kgauge_results::{RunFolder, RunRead};
 use kgauge_scenario::{Plan, RepeatStep};
 
@@ -33,6 +35,8 @@ pub(crate) struct EarlierAttempt {
     pub(crate) searches: SearchRecord,
     /// The complete blocks of its A/B test.
     pub(crate) ab: AbRecord,
+    /// Its search for better settings.
+    pub(crate) tune: Option<TuneRecord>,
     /// How it had ended.
     pub(crate) head: RunHead,
 }
@@ -115,8 +119,14 @@ impl OpenRun {
             done,
             search,
             ab,
+            tune,
         } = resumed;
-        let was_kept = head.command.iter().any(|word| word == "--keep");
+        // `--keep` of a search for better settings is a condition.
+        let keep = match plan.tune.is_some() {
+            true => "--keep-data",
+            false => "--keep",
+        };
+        let was_kept = head.command.iter().any(|word| word == keep);
         if !request.keeps_data && !was_kept {
             remove_left_data(dir);
         }
@@ -128,6 +138,7 @@ impl OpenRun {
             earlier: Some(EarlierAttempt {
                 searches: complete_loads(search, &done),
                 ab: ab.unwrap_or_default(),
+                tune,
                 plan,
                 done,
                 head,

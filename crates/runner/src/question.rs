@@ -95,13 +95,11 @@ impl Question {
                 dir.display()
             )));
         }
-        if dir.join(layout::TUNE).exists() {
-            return Err(RunError::input(format!(
-                "{}: a search for better settings cannot be resumed\n  start a new one: kgauge tune",
-                dir.display()
-            )));
+        let plan = read_plan(&dir.join(PLAN))?;
+        match plan.tune.clone() {
+            Some(tune) => of_tuned_plan(dir, plan, tune),
+            None => Ok(of_plan(plan)),
         }
-        saved(&dir.join(PLAN), &ScenarioChanges::default())
     }
 
     /// The scenarios' names and texts, for the run folder.
@@ -242,8 +240,7 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
              --full need a scenario or a study",
         ));
     }
-    let plan = Plan::from_json(&read_file(path)?)
-        .map_err(|error| RunError::input(format!("{}: {error}", path.display())))?;
+    let plan = read_plan(path)?;
     if plan.tune.is_some() {
         return Err(RunError::input(format!(
             "{}: a search for better settings cannot be repeated from its plan\n  start a new one: \
@@ -251,7 +248,15 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
             path.display()
         )));
     }
-    let mut plan = plan;
+    Ok(of_plan(plan))
+}
+
+fn read_plan(path: &Path) -> Result<Plan, RunError> {
+    Plan::from_json(&read_file(path)?)
+        .map_err(|error| RunError::input(format!("{}: {error}", path.display())))
+}
+
+fn of_plan(mut plan: Plan) -> Question {
     // A search finds its loads again.
     plan.trials.retain(|trial| trial.load.is_none());
     // An A/B test adds its repeats again.
@@ -263,7 +268,7 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
         (None, Some(trial)) => trial.scenario.clone(),
         (None, None) => "plan".to_owned(),
     };
-    Ok(Question {
+    Question {
         name,
         size: plan.size,
         trials: plan.trials,
@@ -272,7 +277,28 @@ fn saved(path: &Path, changes: &ScenarioChanges) -> Result<Question, RunError> {
         tune: None,
         study: plan.study,
         scenarios: Vec::new(),
-    })
+    }
+}
+
+/// The question of an interrupted search for better settings: the scenario in its folder, which it changes again. The
+/// search adds its trials behind the first one.
+fn of_tuned_plan(dir: &Path, mut plan: Plan, tune: TunePlan) -> Result<Question, RunError> {
+    plan.trials.truncate(1);
+    let mut question = of_plan(plan);
+    let path = dir
+        .join(layout::SCENARIOS)
+        .join(format!("{}.yaml", question.name));
+    let files = files_beside(Path::new(tune.folder.as_deref().unwrap_or_default()));
+    let text = read_file(&path)?;
+    let scenario = Scenario::parse_with(&path.display().to_string(), &text, files);
+    let mut scenario = scenario.or_bad_input()?;
+    scenario.set_all(&tune.set).or_bad_input()?;
+    for trial in &mut question.trials {
+        trial.repeats = 1;
+    }
+    question.scenarios.push(scenario);
+    question.tune = Some(tune);
+    Ok(question)
 }
 
 fn read_study_folder(dir: &Path) -> Result<Study, RunError> {

@@ -1,6 +1,6 @@
 //! A search in progress: chooses the next load, and judges the last one.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::search::{
@@ -16,13 +16,13 @@ use kgauge_results::run::{
 use kgauge_results::stage::Stage;
 use kgauge_scenario::{Plan, RepeatStep, SearchPlan, Trial, derive_seed};
 
-use crate::error::{OrRunError, RunError, in_one_line};
+use crate::error::{OrRunError, RunError};
 use crate::observer::{LoadJudgement, RunEvent};
 use crate::session::Session;
 use crate::settle::DirtyPages;
+use crate::step_figures::failed;
+use crate::total_time::TotalTime;
 
-/// A load that is void this often in a row ends the search.
-const VOIDS_MAX: usize = 3;
 /// Loads of the curve, as shares of the lower bound.
 const CURVE: [f64; 4] = [0.10, 0.50, 0.75, 0.90];
 /// Time of a load outside of its stages: its topic, connections, the last responses.
@@ -42,8 +42,7 @@ pub(crate) struct ActiveSearch {
     voids_in_a_row: usize,
     /// The time that the search may take; none without a budget.
     budget: Option<Duration>,
-    began: Instant,
-    took_before_ns: u64,
+    time: TotalTime,
     dirty: DirtyPages,
 }
 
@@ -97,8 +96,7 @@ impl ActiveSearch {
             load: None,
             voids_in_a_row: 0,
             budget: budget.map(|budget| budget / searches.max(1)),
-            began: Instant::now(),
-            took_before_ns: record.searches[index].took_ns,
+            time: TotalTime::after(record.searches[index].took_ns),
             dirty: DirtyPages::now(),
         })
     }
@@ -127,7 +125,7 @@ impl ActiveSearch {
             } => (rate, windows, reason),
             Choice::End(end) => {
                 run.end = Some(end);
-                run.took_ns = self.took_ns();
+                run.took_ns = self.time.ns();
                 session.write_search(record)?;
                 return Ok(None);
             }
@@ -154,7 +152,7 @@ impl ActiveSearch {
     }
 
     fn choose(&self, search: &Search, run: &SearchRun) -> Choice {
-        if self.voids_in_a_row >= VOIDS_MAX
+        if self.voids_in_a_row >= VoidCause::IN_A_ROW_MAX
             && let Some(cause) = run.loads.last().and_then(|load| load.void.clone())
         {
             return Choice::End(SearchEnd::Void { cause });
@@ -180,7 +178,7 @@ impl ActiveSearch {
         };
         let stages_ns = self.base.stages.warm_up_ns + u64::from(windows) * self.plan.window_ns;
         let load_ns = stages_ns + BETWEEN_NS;
-        let end_ns = u128::from(self.took_ns()) + u128::from(load_ns);
+        let end_ns = u128::from(self.time.ns()) + u128::from(load_ns);
         if self.budget.is_some_and(|budget| end_ns > budget.as_nanos()) {
             return Choice::End(match reason {
                 // The bounds are found; only the curve is not complete.
@@ -203,11 +201,6 @@ impl ActiveSearch {
             let mut loads = run.loads.iter();
             !loads.any(|load| load.rate == *rate && load.void.is_none())
         })
-    }
-
-    fn took_ns(&self) -> u64 {
-        let now_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.took_before_ns.saturating_add(now_ns)
     }
 
     /// Judges a step that is complete.
@@ -242,7 +235,7 @@ impl ActiveSearch {
             }
             Some(_) | None => return Ok(()),
         }
-        run.took_ns = self.took_ns();
+        run.took_ns = self.time.ns();
         session.write_search(record)
     }
 
@@ -305,7 +298,7 @@ impl ActiveSearch {
                 return Ok(false);
             }
         }
-        run.took_ns = self.took_ns();
+        run.took_ns = self.time.ns();
         session.write_search(record)?;
         Ok(true)
     }
@@ -318,12 +311,11 @@ impl ActiveSearch {
         record: &mut SearchRecord,
     ) -> bool {
         let run = &mut record.searches[self.index];
-        run.took_ns = self.took_ns();
+        run.took_ns = self.time.ns();
         let Some(load) = self.load.take().filter(|load| load.trial == step.trial) else {
             return false;
         };
-        let why = in_one_line(&error.to_string());
-        let measured = load.measured(Vec::new(), 0.0, Some(VoidCause::Failed { why }));
+        let measured = load.measured(Vec::new(), 0.0, Some(failed(error)));
         self.note(run, measured);
         true
     }
@@ -354,16 +346,16 @@ impl ActiveSearch {
         let mut flows = repeat.record.iter().flat_map(|record| &record.flows);
         let hold = flows.find_map(|flow| flow.stage(Stage::Hold));
         let Some(hold) = hold else {
-            let why = "the load ended before its hold".to_owned();
-            return Ok(load.measured(Vec::new(), achieved, Some(VoidCause::Failed { why })));
+            let void = VoidCause::failed("the load ended before its hold");
+            return Ok(load.measured(Vec::new(), achieved, Some(void)));
         };
         let mut sums = WindowSums::new(trial, &self.plan, hold);
         RunRead::each_second(dir, key, |slice| sums.add(slice)).or_unwritable()?;
         let windows = sums.judge(followers_behind(&read, key));
         let void = match windows.is_empty() {
-            true => Some(VoidCause::Failed {
-                why: "the load ended before its first window did".to_owned(),
-            }),
+            true => Some(VoidCause::failed(
+                "the load ended before its first window did",
+            )),
             false => Summary::of(&read)
                 .trials
                 .get(key.trial as usize)

@@ -163,7 +163,10 @@ fn plan_for(
     facts: &TargetFacts,
 ) -> Result<Plan, RunError> {
     if let Some(earlier) = &opened.earlier {
-        return same_cluster(earlier, facts, request.target);
+        let plan = same_cluster(earlier, facts, request.target)?;
+        // The user may have given a search for better settings more time.
+        let tune = request.question.tune.clone();
+        return Ok(Plan { tune, ..plan });
     }
     let mut cluster = facts.for_plan();
     // The first cluster may have another number of brokers, because that is varied.
@@ -269,9 +272,6 @@ fn several_clusters(plan: &Plan) -> Option<String> {
     })
 }
 
-/// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the
-/// bound for full speed says more than most targets do.
-fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
 /// A note on what brokers were started with for faults: it takes time, in every trial.
 fn equipment(spec: &TargetSpec) -> Option<String> {
     let named = spec.equipment()?;
@@ -280,6 +280,9 @@ fn equipment(spec: &TargetSpec) -> Option<String> {
     ))
 }
 
+/// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the
+/// bound for full speed says more than most targets do.
+fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
     let mut to_run = plan.clone();
     to_run
         .trials

@@ -27,7 +27,7 @@ impl StepChooser {
         facts: &TargetFacts,
         earlier: Option<&EarlierAttempt>,
     ) -> Result<Option<StepChooser>, RunError> {
-        if let Some(tune) = ActiveTune::of(plan, request, facts)? {
+        if let Some(tune) = ActiveTune::of(plan, request, facts, earlier)? {
             return Ok(Some(StepChooser::Tune(Box::new(tune))));
         }
         let ab = ActiveAb::of(plan, request, earlier)?;

@@ -3,21 +3,24 @@
 use std::time::Instant;
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{Bottleneck, TrialSummary, moved_leaders, repeat_figure};
-use kgauge_analyze::tuning::{InForce, Progress, TuneMove, choose, fit_to_budget, next_move};
-use kgauge_results::RunRead;
-use kgauge_results::run::{LeftOutCause, RepeatKey, TuneEnd, TuneMeasure, TuneRecord, VoidCause};
-use kgauge_scenario::{
-    AbMetric, FlowPlan, Plan, RepeatStep, Shape, TargetKind, Trial, TunePlan, TuneValue,
+use kgauge_analyze::summary::{Bottleneck, TrialSummary};
+use kgauge_analyze::tuning::{
+    InForce, Progress, TuneMove, choose, fit_to_budget, next_move, to_resume,
 };
+use kgauge_results::RunRead;
+use kgauge_results::run::{LeftOutCause, TuneEnd, TuneMeasure, TuneRecord, VoidCause};
+use kgauge_scenario::{AbMetric, FlowPlan, Plan, RepeatStep, Shape, TargetKind, Trial, TunePlan};
 use kgauge_target::TargetFacts;
 
-use crate::error::{OrRunError, RunError, in_one_line};
+use crate::error::{OrRunError, RunError};
 use crate::fit::drop_unsupported;
 use crate::observer::RunEvent;
+use crate::open_run::EarlierAttempt;
 use crate::request::RunRequest;
 use crate::session::Session;
 use crate::settle::DirtyPages;
+use crate::step_figures::{StepFigures, failed};
+use crate::total_time::TotalTime;
 use crate::tune_trials::TuneTrials;
 
 /// Of full speed, the rate of the second load.
@@ -26,11 +29,12 @@ const OTHER_RATE_PART: f64 = 0.5;
 /// The search of a run.
 pub(crate) struct ActiveTune {
     plan: TunePlan,
+    seed: u64,
     trials: TuneTrials,
     facts: TargetFacts,
     record: TuneRecord,
     running: Option<RunningArm>,
-    began: Instant,
+    time: TotalTime,
     dirty: DirtyPages,
 }
 
@@ -38,12 +42,20 @@ pub(crate) struct ActiveTune {
 struct RunningArm {
     arm: usize,
     block: u32,
-    step: RepeatStep,
+    repeat: u32,
     began: Instant,
 }
 
+/// What a repeat of an arm gave.
+#[derive(Default)]
+struct ArmResult {
+    value: Option<f64>,
+    keep: Vec<Option<f64>>,
+    void: Option<VoidCause>,
+}
+
 impl ActiveTune {
-    /// The search of a plan, if it has one.
+    /// The search of a plan, if it has one; of a resumed run, behind the blocks that are complete.
     ///
     /// # Errors
     /// When the question has no scenario whose settings could be changed.
@@ -51,17 +63,28 @@ impl ActiveTune {
         plan: &Plan,
         request: &RunRequest<'_>,
         facts: &TargetFacts,
+        earlier: Option<&EarlierAttempt>,
     ) -> Result<Option<ActiveTune>, RunError> {
         let Some(tune) = &plan.tune else {
             return Ok(None);
         };
+        let record = earlier.and_then(|earlier| earlier.tune.as_ref());
+        let record = record.map(|record| {
+            to_resume(&Progress {
+                plan: tune,
+                record,
+                seed: plan.seed,
+            })
+        });
+        let record = record.unwrap_or_default();
         Ok(Some(ActiveTune {
             plan: tune.clone(),
-            trials: TuneTrials::of(request.question, plan)?,
+            seed: plan.seed,
+            trials: TuneTrials::of(request.question, plan, earlier)?,
             facts: facts.clone(),
-            record: TuneRecord::default(),
+            time: TotalTime::after(record.took_ns),
+            record,
             running: None,
-            began: Instant::now(),
             dirty: DirtyPages::now(),
         }))
     }
@@ -73,11 +96,11 @@ impl ActiveTune {
         plan: &mut Plan,
     ) -> Result<Option<RepeatStep>, RunError> {
         while self.record.end.is_none() && !session.stopping.is_wanted() {
-            self.note_time();
+            self.record.took_ns = self.time.ns();
             let progress = Progress {
                 plan: &self.plan,
                 record: &self.record,
-                seed: plan.seed,
+                seed: self.seed,
             };
             match next_move(&progress) {
                 TuneMove::Choose => self.choose(session)?,
@@ -108,32 +131,39 @@ impl ActiveTune {
         arm: usize,
         block: u32,
     ) -> Result<Option<RepeatStep>, RunError> {
-        let began = Instant::now();
+        let mut running = RunningArm {
+            arm,
+            block,
+            repeat: 0,
+            began: Instant::now(),
+        };
         let trial = match self.trials.trial_of(&mut self.record, plan, arm) {
             Ok(trial) => trial,
             Err(why) => {
-                self.note_void(arm, block, why);
+                let void = Some(VoidCause::failed(why));
+                let result = ArmResult {
+                    void,
+                    ..ArmResult::default()
+                };
+                self.take(session, &running, result)?;
                 return Ok(None);
             }
         };
         drop_unsupported(plan, &self.facts, &mut session.cluster)?;
-        let planned = plan.trials.get_mut(trial as usize);
-        let Some(planned) = planned else {
+        let Some(planned) = plan.trials.get_mut(trial as usize) else {
             return Err(RunError::Defect(format!(
                 "trial {trial} is not in the plan"
             )));
         };
-        let repeat = self.trials.next_repeat(trial);
-        planned.repeats = repeat + 1;
+        running.repeat = self.trials.next_repeat(trial);
+        planned.repeats = running.repeat + 1;
         session.folder.write_plan(plan).or_unwritable()?;
         self.dirty.settle(session);
-        let step = RepeatStep { trial, repeat };
-        self.running = Some(RunningArm {
-            arm,
-            block,
-            step,
-            began,
-        });
+        let step = RepeatStep {
+            trial,
+            repeat: running.repeat,
+        };
+        self.running = Some(running);
         Ok(Some(step))
     }
 
@@ -147,31 +177,16 @@ impl ActiveTune {
         let Some(running) = self.running.take() else {
             return Ok(());
         };
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
-        let read = RunRead::of_repeat(session.folder.dir(), key).or_unwritable()?;
-        let trial = plan.trials.get(step.trial as usize);
-        let measured = trial.zip(read.repeats.first());
-        let figure = |metric: &AbMetric| {
-            let (trial, repeat) = measured?;
-            repeat_figure(trial, repeat, metric)
-        };
-        let value = figure(&self.plan.metric).filter(|value| value.is_finite() && *value > 0.0);
+        let figures = StepFigures::read(session, plan, step)?;
+        let (value, void) = figures.compared(&self.plan.metric);
         let keep = self.plan.keep.iter().map(|goal| {
-            let is_apart = trial.is_none_or(|trial| trial.is_buffer_time(&goal.figure));
+            let trial = figures.trial();
+            let is_shown = trial.is_some_and(|trial| !trial.is_buffer_time(&goal.figure));
             let metric = AbMetric::OfFlow(goal.figure.clone());
-            figure(&metric).filter(|_| !is_apart)
+            figures.figure(&metric).filter(|_| is_shown)
         });
         let keep = keep.collect();
-        let missing = || {
-            value.is_none().then(|| VoidCause::Failed {
-                why: format!("{} was not measured", self.plan.metric),
-            })
-        };
-        let void = moved_leaders(&read, key).or_else(missing);
-        self.take(session, &running, value, keep, void)
+        self.take(session, &running, ArmResult { value, keep, void })
     }
 
     /// A step failed: its measurement is void.
@@ -183,32 +198,32 @@ impl ActiveTune {
         let Some(running) = self.running.take() else {
             return Ok(());
         };
-        let why = in_one_line(&error.to_string());
-        let void = Some(VoidCause::Failed { why });
-        self.take(session, &running, None, Vec::new(), void)
+        let result = ArmResult {
+            void: Some(failed(error)),
+            ..ArmResult::default()
+        };
+        self.take(session, &running, result)
     }
 
     fn take(
         &mut self,
         session: &mut Session<'_>,
         running: &RunningArm,
-        value: Option<f64>,
-        keep: Vec<Option<f64>>,
-        void: Option<VoidCause>,
+        result: ArmResult,
     ) -> Result<(), RunError> {
         let took_ns = u64::try_from(running.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         if let Some(phase) = self.record.phases.last_mut() {
             phase.measures.push(TuneMeasure {
                 arm: u32::try_from(running.arm).unwrap_or(u32::MAX),
                 block: running.block,
-                repeat: running.step.repeat,
-                value,
-                keep,
-                void,
+                repeat: running.repeat,
+                value: result.value,
+                keep: result.keep,
+                void: result.void,
                 took_ns,
             });
         }
-        self.note_time();
+        self.record.took_ns = self.time.ns();
         session.folder.write_tune(&self.record).or_unwritable()?;
         session
             .observer
@@ -216,28 +231,9 @@ impl ActiveTune {
         Ok(())
     }
 
-    fn note_void(&mut self, arm: usize, block: u32, why: String) {
-        if let Some(phase) = self.record.phases.last_mut() {
-            phase.measures.push(TuneMeasure {
-                arm: u32::try_from(arm).unwrap_or(u32::MAX),
-                block,
-                repeat: 0,
-                value: None,
-                keep: Vec::new(),
-                void: Some(VoidCause::Failed { why }),
-                took_ns: 0,
-            });
-        }
-    }
-
-    fn note_time(&mut self) {
-        let elapsed = self.began.elapsed().as_nanos();
-        self.record.took_ns = u64::try_from(elapsed).unwrap_or(u64::MAX);
-    }
-
     /// The run measures no more: the folder gets what is known.
     pub(crate) fn end(mut self, session: &Session<'_>) -> Result<(), RunError> {
-        self.note_time();
+        self.record.took_ns = self.time.ns();
         session.folder.write_tune(&self.record).or_unwritable()
     }
 
@@ -256,23 +252,19 @@ impl ActiveTune {
         let brokers = self.facts.brokers.first();
         let settings = brokers.map(|broker| broker.settings.clone());
         let settings = settings.unwrap_or_default();
+        let is_kafka = self.facts.kind != TargetKind::Embedded;
+        let version = self.facts.version.as_deref().filter(|_| is_kafka);
         let now = InForce {
             trial: base,
             brokers: &settings,
-            broker_count: u32::try_from(self.facts.brokers.len()).unwrap_or(u32::MAX),
-            release: self.facts.version.as_deref().and_then(release),
+            broker_count: self.broker_count(),
+            release: version.and_then(oldest_release),
             owns_brokers: self.facts.kind != TargetKind::Existing,
-            bottleneck: today
-                .limit
-                .as_ref()
-                .map_or(Bottleneck::Undecided, |limit| limit.word),
+            limit: today.limit.as_ref(),
         };
-        let refuses = |value: &TuneValue| self.refuses(session.request, value);
-        let mut choice = choose(&self.plan, &now, &refuses);
-        let measures = self.record.phases.iter().flat_map(|phase| &phase.measures);
-        let times: Vec<u64> = measures.map(|measure| measure.took_ns).collect();
-        let step_ns = times.iter().sum::<u64>() / times.len().max(1) as u64;
-        fit_to_budget(&self.plan, &mut choice, self.record.took_ns, step_ns);
+        let changed = |changes: &[(String, String)]| self.changed(session.request, changes);
+        let mut choice = choose(&self.plan, &now, &changed);
+        fit_to_budget(&self.plan, &self.record, &mut choice);
         choice.other_rate = full_speed(base, today).map(|rate| OTHER_RATE_PART * rate);
         let mut keep = self.plan.keep.iter();
         choice.conditions_apart = keep.any(|goal| base.is_buffer_time(&goal.figure));
@@ -280,16 +272,27 @@ impl ActiveTune {
         session.folder.write_tune(&self.record).or_unwritable()
     }
 
-    /// Why scenario or target refuse a value.
-    fn refuses(&self, request: &RunRequest<'_>, value: &TuneValue) -> Option<LeftOutCause> {
-        let trial = match self.trials.changed(&value.changes) {
-            Ok(trial) => trial,
-            Err(why) => return Some(LeftOutCause::Refused { why }),
-        };
-        let brokers = u32::try_from(self.facts.brokers.len()).unwrap_or(u32::MAX);
-        let is_too_small = u32::from(trial.topic.replication) > brokers;
-        let is_refused = is_too_small || request.target.can_serve(&trial).is_err();
-        is_refused.then_some(LeftOutCause::Target)
+    fn broker_count(&self) -> u32 {
+        u32::try_from(self.facts.brokers.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The trial with changes, if scenario and target accept them.
+    fn changed(
+        &self,
+        request: &RunRequest<'_>,
+        changes: &[(String, String)],
+    ) -> Result<Trial, LeftOutCause> {
+        let trial = self
+            .trials
+            .candidate(changes, self.plan.durability_may_change)?;
+        let needed = u32::from(trial.topic.replication);
+        if needed > self.broker_count() {
+            return Err(LeftOutCause::Brokers { needed });
+        }
+        match request.target.can_serve(&trial) {
+            Ok(()) => Ok(trial),
+            Err(_) => Err(LeftOutCause::Target),
+        }
     }
 }
 
@@ -323,12 +326,14 @@ fn full_speed(base: &Trial, today: &TrialSummary) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-/// Major and minor version of a release: `2.8.2`, `4.3 or newer`.
-fn release(text: &str) -> Option<(u32, u32)> {
-    let number = text.split(|letter: char| !(letter.is_ascii_digit() || letter == '.'));
-    let number = number.into_iter().find(|part| part.contains('.'))?;
-    let mut parts = number.split('.');
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+/// Major and minor version of the oldest release that a text names: `2.8.2`, `4.3 or newer`, `2.0 to 2.1`.
+fn oldest_release(text: &str) -> Option<(u32, u32)> {
+    let numbers = text.split(|letter: char| !(letter.is_ascii_digit() || letter == '.'));
+    let release = |number: &str| {
+        let mut parts = number.split('.');
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    };
+    numbers.filter_map(release).min()
 }
 
 #[cfg(test)]
@@ -337,9 +342,14 @@ mod tests {
 
     #[test]
     fn releases_are_read_from_what_brokers_show() {
-        assert_eq!(release("2.8.2"), Some((2, 8)));
-        assert_eq!(release("4.3 or newer"), Some((4, 3)));
-        assert_eq!(release("2.0 to 2.1"), Some((2, 0)));
-        assert_eq!(release("unknown"), None);
+        for (text, release) in [
+            ("2.8.2", Some((2, 8))),
+            ("4.3 or newer", Some((4, 3))),
+            ("2.0 to 2.1", Some((2, 0))),
+            ("4.3 or newer and 3.9", Some((3, 9))),
+            ("unknown", None),
+        ] {
+            assert_eq!(oldest_release(text), release, "{text}");
+        }
     }
 }

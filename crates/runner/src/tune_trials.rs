@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_results::run::{TuneArm, TuneChoice, TuneOption, TunePhaseKind, TuneRecord};
-use kgauge_scenario::{Plan, Scenario, Size, Trial};
+use kgauge_results::run::{
+    LeftOutCause, TuneArm, TuneChoice, TuneOption, TunePhaseKind, TuneRecord,
+};
+use kgauge_scenario::{Plan, ProduceFlow, Scenario, Size, Trial};
 
 use crate::error::RunError;
+use crate::open_run::EarlierAttempt;
 use crate::question::Question;
 
 /// The factor that names the arms: combinations that are listed by name.
@@ -17,23 +20,39 @@ const NAMED_MAX: usize = 3;
 pub(crate) struct TuneTrials {
     scenario: Scenario,
     size: Size,
+    /// The trial with the settings in force, as it runs.
     base: Trial,
+    /// The same as the scenario has it, with defaults that the release may not support.
+    written: Trial,
     /// The next repeat of each trial.
     repeats: BTreeMap<u32, u32>,
 }
 
 impl TuneTrials {
-    /// For the only trial of a question.
-    pub(crate) fn of(question: &Question, plan: &Plan) -> Result<TuneTrials, RunError> {
-        let (Some(scenario), Some(base)) = (question.scenarios.first(), plan.trials.first()) else {
+    /// For the only trial of a question. Trials of an earlier attempt go on behind their repeats.
+    pub(crate) fn of(
+        question: &Question,
+        plan: &Plan,
+        earlier: Option<&EarlierAttempt>,
+    ) -> Result<TuneTrials, RunError> {
+        let scenario = question.scenarios.first();
+        let written = scenario.and_then(|one| one.trials_of(question.size).first());
+        let (Some(scenario), Some(written), Some(base)) = (scenario, written, plan.trials.first())
+        else {
             let words = "a saved plan has no settings that could be changed\n  use the scenario";
             return Err(RunError::input(words));
         };
+        let mut repeats: BTreeMap<u32, u32> = BTreeMap::new();
+        for key in earlier.iter().flat_map(|earlier| &earlier.done) {
+            let next = repeats.entry(key.trial).or_default();
+            *next = (*next).max(key.repeat + 1);
+        }
         Ok(TuneTrials {
             scenario: scenario.clone(),
             size: question.size,
             base: base.clone(),
-            repeats: BTreeMap::new(),
+            written: written.clone(),
+            repeats,
         })
     }
 
@@ -61,6 +80,31 @@ impl TuneTrials {
             question: self.base.question.clone(),
             ..trial
         })
+    }
+
+    /// The trial with the changes of a candidate; or why it is none: it changes nothing, or more than a setting.
+    pub(crate) fn candidate(
+        &self,
+        changes: &[(String, String)],
+        durability_may_change: bool,
+    ) -> Result<Trial, LeftOutCause> {
+        let refused = |why| LeftOutCause::Refused { why };
+        let trial = self.changed(changes).map_err(refused)?;
+        let written = &self.written;
+        if !has_same_load(&trial, written) {
+            let why = "it changes the load, not a setting".to_owned();
+            return Err(refused(why));
+        }
+        if !durability_may_change && trial.durability() != written.durability() {
+            return Err(LeftOutCause::Durability);
+        }
+        let is_same = trial.flows == written.flows
+            && trial.topic == written.topic
+            && trial.cluster == written.cluster;
+        match is_same {
+            true => Err(LeftOutCause::InForce),
+            false => Ok(trial),
+        }
     }
 
     /// The number of an arm's next repeat.
@@ -135,6 +179,22 @@ impl TuneTrials {
         plan.trials.push(trial);
         Ok(index)
     }
+}
+
+/// Whether trials offer the same load. A candidate that changes it would be measured by another rule.
+fn has_same_load(one: &Trial, other: &Trial) -> bool {
+    let mut flows = one.flows.iter().zip(&other.flows);
+    let is_same = |a: &ProduceFlow, b: &ProduceFlow| {
+        a.shape == b.shape
+            && a.arrivals == b.arrivals
+            && a.record == b.record
+            && a.records_max == b.records_max
+    };
+    one.stages == other.stages
+        && flows.all(|(a, b)| match (a.produces(), b.produces()) {
+            (Some(a), Some(b)) => is_same(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        })
 }
 
 /// Whether the phase is measured at the second load.

@@ -22,7 +22,7 @@ pub struct AbOptions {
     pub is_duet: bool,
 }
 
-/// Why an A/B test cannot be made.
+/// Why an A/B test or a search for better settings cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AbError {
     /// An option's value cannot be read.
@@ -45,7 +45,7 @@ pub enum AbError {
 
 /// The smallest difference of interest by default.
 const WIDTH: f64 = 0.03;
-/// Half an hour.
+/// Half an hour, by default.
 const BUDGET_NS: u64 = 30 * 60 * 1_000_000_000;
 /// Enough to see a difference of 1 % under noise of 3 %.
 const BLOCKS_MAX: u32 = 200;
@@ -63,19 +63,8 @@ impl AbPlan {
         sides: [AbSidePlan; 2],
         trials: [&Trial; 2],
     ) -> Result<AbPlan, AbError> {
-        let value = |option: &'static str, reason: String| AbError::Value { option, reason };
-        let width = match options.width.as_deref() {
-            None => WIDTH,
-            Some(text) => {
-                let width = units::part(text).ok();
-                let width = width.filter(|width| WIDTHS.contains(width));
-                let reason = format!("`{text}` is not a percentage from 0.1 % to 100 %; write 3 %");
-                width.ok_or_else(|| value("width", reason))?
-            }
-        };
-        let budget = options.budget.as_deref().map(units::time_ns).transpose();
-        let budget_ns = budget
-            .map_err(|UnitError { what, cure }| value("budget", format!("{what}; {cure}")))?;
+        let width = width(options.width.as_deref())?;
+        let budget_ns = budget_ns(options.budget.as_deref())?;
         let metric = metric(options.metric.as_deref(), trials[0])?;
         for trial in trials {
             check_metric(&metric, trial)?;
@@ -89,11 +78,34 @@ impl AbPlan {
             sides,
             metric,
             width,
-            budget_ns: Some(budget_ns.unwrap_or(BUDGET_NS)),
+            budget_ns: Some(budget_ns),
             blocks_max: options.blocks_max.unwrap_or(blocks_max).max(1),
             is_duet: options.is_duet,
         })
     }
+}
+
+/// The smallest difference of interest, as a share.
+pub(crate) fn width(text: Option<&str>) -> Result<f64, AbError> {
+    let Some(text) = text else {
+        return Ok(WIDTH);
+    };
+    let width = units::part(text).ok();
+    let width = width.filter(|width| WIDTHS.contains(width));
+    width.ok_or_else(|| AbError::Value {
+        option: "width",
+        reason: format!("`{text}` is not a percentage from 0.1 % to 100 %; write 3 %"),
+    })
+}
+
+/// The time of a test or a search.
+pub(crate) fn budget_ns(text: Option<&str>) -> Result<u64, AbError> {
+    let time = text.map(units::time_ns).transpose();
+    let time = time.map_err(|UnitError { what, cure }| AbError::Value {
+        option: "budget",
+        reason: format!("{what}; {cure}"),
+    })?;
+    Ok(time.unwrap_or(BUDGET_NS).max(1))
 }
 
 /// The figure that the user names, or the one that the scenario is about: throughput at full speed, else p99.

@@ -27,6 +27,7 @@ mod cluster_needs;
 mod curve;
 mod driver;
 mod driver_limits;
+mod durability;
 mod faults;
 mod figure;
 mod files;
@@ -47,8 +48,8 @@ mod planning;
 mod problem;
 mod properties;
 mod random;
-mod reader;
 mod random_faults;
+mod reader;
 mod record;
 mod record_size;
 pub mod reference;
@@ -102,7 +103,7 @@ pub use kgauge_faults::{
     RequestFault,
 };
 pub use option_values::{rate_value, size_value, time_value};
-pub use order::{RepeatStep, run_order};
+pub use order::{RepeatStep, run_order, shuffle};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};

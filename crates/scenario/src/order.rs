@@ -80,8 +80,8 @@ fn blocks(steps: &mut Vec<RepeatStep>, trials: &[&Trial], seed: impl Fn(u32) -> 
     }
 }
 
-/// Fisher and Yates.
-fn shuffle<T>(items: &mut [T], seed: u64) {
+/// Puts items into a random order, which the seed decides (Fisher and Yates).
+pub fn shuffle<T>(items: &mut [T], seed: u64) {
     let random = Random::new(seed);
     for last in (1..items.len()).rev() {
         let bits = u128::from(random.bits(last as u64));

@@ -97,6 +97,12 @@ pub struct TunePlan {
     /// The user's own candidates, in place of those of the table of settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<TuneSetting>,
+    /// What `--set` changed in the scenario: paths and values. A resumed search changes it again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<(String, String)>,
+    /// The folder of the scenario's file, with the files that it may name; absent for built-in scenarios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// Settings that decide what an ack means, or what survives a failure. Tuning leaves them alone unless the user allows
@@ -109,8 +115,26 @@ const OF_DURABILITY: &[&str] = &[
     "topic.replication",
     "retries",
     "delivery.timeout.ms",
-    "transaction",
 ];
+
+impl TuneValue {
+    /// The value that changes make. Equal values of several paths are one value.
+    pub fn of(changes: Vec<(String, String)>) -> TuneValue {
+        let texts = changes.iter().map(|(_, text)| text.trim());
+        TuneValue {
+            text: joined(texts.collect()),
+            changes,
+        }
+    }
+}
+
+/// Several texts as one; equal ones once.
+pub(crate) fn joined(mut texts: Vec<&str>) -> String {
+    if texts.windows(2).all(|pair| pair[0] == pair[1]) {
+        texts.truncate(1);
+    }
+    texts.join(", ")
+}
 
 impl TuneSetting {
     /// Where the setting of a path belongs, and the name that Kafka gives it.

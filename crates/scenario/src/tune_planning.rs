@@ -1,13 +1,13 @@
 //! Makes the plan of a search for better settings out of what the user typed.
 
-use crate::ab::{AbMetric, WIDTHS};
-use crate::ab_planning::{AbError, check_metric, metric};
+use crate::ab::AbMetric;
+use crate::ab_planning::{AbError, budget_ns, check_metric, metric, width};
 use crate::figure::{FigureName, Goal, Metric, Statistic, ValueUnit};
 use crate::keys::figures::split_goal;
-use crate::keys::flow::FlowPlan;
+use crate::keys::flow::{FlowPlan, ProduceFlow};
 use crate::plan::Trial;
 use crate::shape::{Arrivals, Shape};
-use crate::tune::{SettingScope, TuneGoal, TunePlan, TunePreset, TuneSetting, TuneValue};
+use crate::tune::{SettingScope, TuneGoal, TunePlan, TunePreset, TuneSetting, TuneValue, joined};
 use crate::units::{self, UnitError};
 
 /// A search for better settings as the user typed it; what is missing has a default.
@@ -31,12 +31,10 @@ pub struct TuneOptions {
     pub preset: Option<TunePreset>,
     /// The user's own candidates: paths and values that change together.
     pub candidates: Vec<Vec<(String, String)>>,
+    /// What `--set` changes in the scenario: paths and values.
+    pub set: Vec<(String, String)>,
 }
 
-/// The smallest gain of interest by default.
-const WIDTH: f64 = 0.03;
-/// Half an hour.
-const BUDGET_NS: u64 = 30 * 60 * 1_000_000_000;
 /// More settings are not screened at once.
 const CANDIDATES_MAX: usize = 11;
 /// More conditions are not judged.
@@ -58,18 +56,6 @@ impl TunePlan {
             _ if is_closed(trial) => TuneGoal::Throughput,
             _ => TuneGoal::Latency,
         });
-        let width = match options.width.as_deref() {
-            None => WIDTH,
-            Some(text) => {
-                let width = units::part(text).ok();
-                let reason = format!("`{text}` is not a percentage from 0.1 % to 100 %; write 3 %");
-                let width = width.filter(|width| WIDTHS.contains(width));
-                width.ok_or_else(|| refused("width", reason))?
-            }
-        };
-        let budget = options.budget.as_deref().map(units::time_ns).transpose();
-        let budget_ns = budget
-            .map_err(|UnitError { what, cure }| refused("budget", format!("{what}; {cure}")))?;
         if options.keep.len() > KEEP_MAX {
             return Err(refused("keep", format!("at most {KEEP_MAX} conditions")));
         }
@@ -77,8 +63,8 @@ impl TunePlan {
         Ok(TunePlan {
             goal,
             metric: metric_of(goal, options.metric.as_deref(), trial)?,
-            width,
-            budget_ns: budget_ns.unwrap_or(BUDGET_NS).max(1),
+            width: width(options.width.as_deref())?,
+            budget_ns: budget_ns(options.budget.as_deref())?,
             keep: keep.collect::<Result<_, _>>()?,
             scopes: match options.scopes.is_empty() {
                 true => vec![
@@ -91,7 +77,18 @@ impl TunePlan {
             durability_may_change: options.durability_may_change,
             preset: preset(options)?,
             own: own(options)?,
+            set: options.set.clone(),
+            folder: None,
         })
+    }
+
+    /// Gives the whole search another time: `30 min`, or the default.
+    ///
+    /// # Errors
+    /// When the text is no time.
+    pub fn set_budget(&mut self, text: Option<&str>) -> Result<(), AbError> {
+        self.budget_ns = budget_ns(text)?;
+        Ok(())
     }
 }
 
@@ -118,10 +115,6 @@ fn preset(options: &TuneOptions) -> Result<Option<TunePreset>, AbError> {
 
 /// The user's own candidates.
 fn own(options: &TuneOptions) -> Result<Vec<TuneSetting>, AbError> {
-    if options.candidates.len() > CANDIDATES_MAX {
-        let reason = format!("at most {CANDIDATES_MAX} settings can be screened at once");
-        return Err(refused("candidate", reason));
-    }
     let mut settings: Vec<TuneSetting> = Vec::new();
     for changes in &options.candidates {
         let Some((first, _)) = changes.first() else {
@@ -135,17 +128,11 @@ fn own(options: &TuneOptions) -> Result<Vec<TuneSetting>, AbError> {
                 format!("{path} decides what an ack means; add --durability-may-change to try it");
             return Err(refused("candidate", reason));
         }
-        let name = |(path, _): &(String, String)| TuneSetting::place_of(path).1.to_owned();
-        let name = changes.iter().map(name).collect::<Vec<_>>().join(", ");
-        let values: Vec<&str> = changes.iter().map(|(_, value)| value.trim()).collect();
-        let is_one = values.windows(2).all(|pair| pair[0] == pair[1]);
-        let value = TuneValue {
-            text: match is_one {
-                true => values[0].to_owned(),
-                false => values.join(", "),
-            },
-            changes: changes.clone(),
-        };
+        let names = changes
+            .iter()
+            .map(|(path, _)| TuneSetting::place_of(path).1);
+        let name = joined(names.collect());
+        let value = TuneValue::of(changes.clone());
         match settings.iter_mut().find(|known| known.name == name) {
             Some(known) => known.values.push(value),
             None => settings.push(TuneSetting {
@@ -155,6 +142,10 @@ fn own(options: &TuneOptions) -> Result<Vec<TuneSetting>, AbError> {
                 values: vec![value],
             }),
         }
+    }
+    if settings.len() > CANDIDATES_MAX {
+        let reason = format!("at most {CANDIDATES_MAX} settings can be screened at once");
+        return Err(refused("candidate", reason));
     }
     Ok(settings)
 }
@@ -199,11 +190,14 @@ fn goal_of(text: &str, trial: &Trial) -> Result<Goal, AbError> {
         ));
     };
     let first = trial.flows.iter().find(|flow| flow.produces().is_some());
-    let first = first.or(trial.flows.first()).map_or("", FlowPlan::name);
+    let first = first.or(trial.flows.first());
     let figure = match Statistic::parse(name) {
         Some(statistic) => FigureName {
-            flow: first.to_owned(),
-            metric: Metric::Latency(statistic),
+            flow: first.map_or("", FlowPlan::name).to_owned(),
+            metric: match first {
+                Some(FlowPlan::Echo(_)) => Metric::EndToEnd(statistic),
+                _ => Metric::Latency(statistic),
+            },
         },
         None => FigureName::parse(name).map_err(|error| refused("keep", error.to_string()))?,
     };
@@ -258,22 +252,21 @@ impl Trial {
     /// none, with all sending flows at full speed.
     pub fn at_other_load(&self, per_second: f64) -> Trial {
         let mut trial = self.clone();
-        let is_full = |flow: &&mut crate::keys::flow::ProduceFlow| flow.shape == Shape::Max;
-        let full = trial
-            .flows
-            .iter_mut()
-            .filter_map(FlowPlan::produces_mut)
-            .filter(is_full);
-        let count = full.count();
+        let is_full = |flow: &ProduceFlow| flow.shape == Shape::Max;
+        let sends = self.flows.iter().filter_map(FlowPlan::produces);
+        let count = sends.filter(|flow| is_full(flow)).count();
+        // Without an end by time, the number of records is the only one.
+        let ends_by_time = trial.stages.hold_ns.is_some();
         for flow in trial.flows.iter_mut().filter_map(FlowPlan::produces_mut) {
-            if count == 0 {
-                flow.shape = Shape::Max;
-                flow.arrivals = Arrivals::Even;
-                flow.records_max = None;
-            } else if flow.shape == Shape::Max {
-                flow.shape = Shape::Constant {
+            flow.shape = match (count, is_full(flow)) {
+                (0, _) => Shape::Max,
+                (_, true) => Shape::Constant {
                     per_second: per_second / count as f64,
-                };
+                },
+                (_, false) => continue,
+            };
+            flow.arrivals = Arrivals::Even;
+            if ends_by_time {
                 flow.records_max = None;
             }
         }
@@ -339,6 +332,8 @@ mod tests {
         let plan = TunePlan::new(&keep("p99 <= 20 ms"), &trial(BuiltIn::Latency)).unwrap();
         assert_eq!(plan.keep[0].text, "writers.latency.p99 <= 20 ms");
         assert!((plan.keep[0].value - 2e7).abs() < 1e-3);
+        let plan = TunePlan::new(&keep("p99 <= 20 ms"), &trial(BuiltIn::EndToEnd)).unwrap();
+        assert!(plan.keep[0].text.contains(".end-to-end.p99 <= 20 ms"));
         for (text, words) in [
             ("p99", "not a condition"),
             ("p99 <= 20", "unit"),
@@ -414,5 +409,10 @@ mod tests {
         );
         assert!(!rate.is_buffer_time(&figure));
         assert_eq!(shape(&rate.at_other_load(0.0)), Shape::Max);
+        let mut counted = full.clone();
+        counted.stages.hold_ns = None;
+        counted.flows[0].produces_mut().unwrap().records_max = Some(1_000);
+        let rate = counted.at_other_load(5_000.0);
+        assert_eq!(rate.flows[0].produces().unwrap().records_max, Some(1_000));
     }
 }

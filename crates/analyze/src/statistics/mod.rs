@@ -14,4 +14,4 @@ pub use mean::{mean, median, weighted_mean};
 pub use sequence::anytime_interval;
 pub use spread::{Interval, Spread};
 pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};
-pub use student::t_95;
+pub use student::{t_95, t_factor};

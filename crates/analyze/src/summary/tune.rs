@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::ab::{AbRatio, AbSummary};
 use super::limit::Bottleneck;
-use super::verdict::MetricUnit;
+use super::verdict::{GoalStatus, MetricUnit};
 use crate::tuning::table::{SettingCost, SettingRisk};
 
 /// A search for better settings. Ratios are the goal's figure with new settings, divided by that with the settings in
@@ -56,23 +56,45 @@ pub struct TuneSummary {
 }
 
 impl TuneSummary {
-    /// Settings that left no candidate in the race, and may still help by more than the width.
+    /// Settings that neither raced nor won, and may still help by more than the width.
     pub fn open_settings(&self) -> impl Iterator<Item = &TriedSetting> {
-        let raced = |one: &TriedSetting| {
-            let mut changes = self.race.iter().flat_map(|candidate| &candidate.changes);
+        let judged = |one: &TriedSetting| {
+            let raced = self.race.iter().flat_map(|candidate| &candidate.changes);
+            let mut changes = raced.chain(self.winner.iter().flat_map(|winner| &winner.changes));
             changes.any(|change| change.names.contains(&one.name))
         };
         let settings = self.settings.iter();
-        settings.filter(move |one| {
-            one.effect == SettingEffect::Open && !raced(one) && self.may_help(one.ratio)
-        })
+        settings.filter(move |one| !judged(one) && self.may_help(one.ratio))
     }
 
-    /// Candidates that the race could not judge, and that may still help by more than the width.
+    /// Candidates that the race did not judge, and that may still help by more than the width.
     pub fn open_candidates(&self) -> impl Iterator<Item = &RacedCandidate> {
         self.race.iter().filter(|one| {
             matches!(one.place, RacePlace::Finisher | RacePlace::NoGain) && self.may_help(one.ratio)
         })
+    }
+
+    /// Whether the search measured what a promise costs: a preset that is chosen for durability or availability, not
+    /// for the figure of the goal.
+    pub fn is_of_price(&self) -> bool {
+        use TunePreset::{Availability, Durability, Latency, Throughput};
+        match self.preset {
+            Some(Durability | Availability) => true,
+            Some(Throughput | Latency) | None => false,
+        }
+    }
+
+    /// Whether the winner's settings are part of the answer: they are recommended, or it shows what they cost.
+    pub fn has_lines(&self) -> bool {
+        match self.verdict {
+            TuneVerdict::Better => true,
+            TuneVerdict::Worse | TuneVerdict::NothingHelps => self.is_of_price(),
+            TuneVerdict::ConditionBroken
+            | TuneVerdict::ConditionOpen
+            | TuneVerdict::FalseAlarm
+            | TuneVerdict::Inconclusive
+            | TuneVerdict::Refused => false,
+        }
     }
 
     /// Whether something that was tried may help by more than the width, although nothing shows it.
@@ -101,6 +123,8 @@ pub enum TuneVerdict {
     NothingHelps,
     /// The winner is better, but breaks a condition.
     ConditionBroken,
+    /// The winner is better, but it is not clear that it keeps every condition.
+    ConditionOpen,
     /// The A/A arm found a difference between equal settings, so the proof does not count.
     FalseAlarm,
     /// Neither is clear.
@@ -119,9 +143,10 @@ pub struct TriedSetting {
     /// The value in force; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub today: Option<String>,
-    /// The value that was screened.
+    /// The value that was screened; without a screening, those that were tried.
     pub value: String,
-    /// Its effect on the figure; absent if the screening did not come to its end, or there was none.
+    /// Its effect on the figure. Intervals of a screening hold together with 95 %; without one, it is the proof's.
+    /// Absent if the setting was not measured alone, or not often enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<AbRatio>,
     /// What that says.
@@ -146,6 +171,8 @@ pub enum SettingEffect {
     None,
     /// It may help or not.
     Open,
+    /// It was only measured together with other settings.
+    NotAlone,
 }
 
 /// A combination that raced.
@@ -211,7 +238,7 @@ pub struct TuneWinner {
     pub proof: AbSummary,
     /// The A/A arm: the settings in force on both sides, in the same blocks.
     pub aa: AbSummary,
-    /// The conditions, judged in each repeat.
+    /// The conditions.
     pub conditions: Vec<ConditionRecord>,
     /// What else changes, at the load of the scenario and at the second load.
     pub elsewhere: Vec<SideEffect>,
@@ -229,6 +256,8 @@ pub struct ConditionRecord {
     pub required: f64,
     /// The unit.
     pub unit: MetricUnit,
+    /// Whether it is kept, over all repeats.
+    pub status: GoalStatus,
     /// Repeats that kept it.
     pub kept: u32,
     /// Repeats in which its figure was measured.

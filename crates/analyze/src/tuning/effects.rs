@@ -3,7 +3,8 @@
 use kgauge_results::run::TunePhase;
 
 use super::design;
-use crate::statistics::{Interval, mean, t_95};
+use crate::sequential::ALPHA;
+use crate::statistics::{Interval, mean, t_factor};
 
 /// The effect of one setting: by how much its new value changes the logarithm of the figure; positive is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +13,8 @@ pub struct ScreenedEffect {
     pub setting: usize,
     /// The mean over all combinations of the other settings.
     pub gain: f64,
-    /// 95 % interval, by Student's t over what the effects of single settings leave unexplained.
+    /// Its interval, by Student's t over what the effects of single settings leave unexplained. All intervals of a
+    /// screening hold together with 95 % (Bonferroni), so that a table of many settings has no false effect.
     pub interval: Interval,
 }
 
@@ -20,7 +22,9 @@ pub struct ScreenedEffect {
 /// better.
 ///
 /// With orthogonal rows, the estimate of each effect is the difference of the means of both halves, after the mean of
-/// each block is taken off.
+/// each block is taken off. With `N` values in `b` blocks and `k` settings, the residual sum of squares is
+/// `S = sum(y^2) - N / 4 sum(effect^2)` with `N - b - k` degrees of freedom, and the standard error of an effect is
+/// `2 sqrt(S / (N - b - k) / N)` (D. C. Montgomery, "Design and Analysis of Experiments", chapters 4 and 6).
 pub fn screened(phase: &TunePhase, settings: usize, sign: f64) -> Vec<ScreenedEffect> {
     let rows = design::screening(settings);
     let per_block = design::rows_for(settings);
@@ -41,7 +45,10 @@ pub fn screened(phase: &TunePhase, settings: usize, sign: f64) -> Vec<ScreenedEf
         seen.extend(rows.map(|(row, value)| (row.as_slice(), value)));
     }
     let count = seen.len() as f64;
-    let Some(factor) = seen.len().checked_sub(blocks + settings).and_then(t_95) else {
+    let Some(freedom) = seen.len().checked_sub(blocks + settings) else {
+        return Vec::new();
+    };
+    let Some(factor) = t_factor(freedom, ALPHA / settings.max(1) as f64) else {
         return Vec::new();
     };
     let gain = |setting: usize| {
@@ -54,8 +61,7 @@ pub fn screened(phase: &TunePhase, settings: usize, sign: f64) -> Vec<ScreenedEf
     let gains: Vec<f64> = (0..settings).map(gain).collect();
     let all: f64 = seen.iter().map(|(_, value)| value * value).sum();
     let explained: f64 = gains.iter().map(|gain| count * gain * gain / 4.0).sum();
-    let freedom = count - blocks as f64 - settings as f64;
-    let deviation = ((all - explained).max(0.0) / freedom).sqrt();
+    let deviation = ((all - explained).max(0.0) / freedom as f64).sqrt();
     let half = factor * 2.0 * deviation / count.sqrt();
     let effects = gains.into_iter().enumerate();
     let effects = effects.map(|(setting, gain)| ScreenedEffect {
@@ -137,6 +143,23 @@ mod tests {
         assert!((effects[0].gain - half).abs() < 1e-12, "{effects:?}");
         assert!(effects[2].gain.abs() < 1e-12 && effects[3].gain.abs() < 1e-12);
         assert!(effects[2].interval.high > 0.03, "{effects:?}");
+    }
+
+    #[test]
+    fn an_interval_is_that_of_the_formula() {
+        // Three settings in two blocks of four rows. The first row is 0.04 above the others, so after the mean of its
+        // block is taken off it is 0.03, and the other three rows are -0.01: the sum of squares is 0.0012.
+        let figure = |_: &[bool], index: usize| if index == 0 { 0.04_f64.exp() } else { 1.0 };
+        let effects = screened(&phase(3, 2, figure), 3, 1.0);
+        // Each effect is plus or minus 2 * 0.04 / 8.
+        let explained = 3.0 * 8.0 / 4.0 * 0.01_f64.powi(2);
+        let deviation = ((0.0012 - explained) / 3.0_f64).sqrt();
+        let half = t_factor(3, 0.05 / 3.0).unwrap() * 2.0 * deviation / 8.0_f64.sqrt();
+        for effect in &effects {
+            assert!((effect.gain.abs() - 0.01).abs() < 1e-12, "{effect:?}");
+            let width = effect.interval.high - effect.interval.low;
+            assert!((width - 2.0 * half).abs() < 1e-9, "{effect:?}");
+        }
     }
 
     #[test]

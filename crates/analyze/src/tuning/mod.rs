@@ -5,10 +5,15 @@
 //! 2. A screening ([`design`]) finds those that may help ([`screened`]).
 //! 3. At most eight combinations of these [`race`] against the settings in force.
 //! 4. The winner is measured again beside the settings in force, twice: only this proof makes a recommendation.
+//!
+//! Conditions that the load of the scenario does not show are judged at a second load, before and after the race.
 
+mod budget;
 mod candidates;
+mod conditions;
 pub mod design;
 mod effects;
+mod in_force;
 mod procedure;
 mod race;
 pub mod table;
@@ -16,7 +21,10 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
-pub use candidates::{InForce, choose, fit_to_budget};
+pub use budget::{REPEATS_MIN, fit_to_budget};
+pub use candidates::{ChangedTrial, choose};
+pub use conditions::{condition_status, condition_values, of_winner};
 pub use effects::{ScreenedEffect, screened};
-pub use procedure::{Progress, TuneMove, next_move, proof_gains};
-pub use race::{CANDIDATES_MAX, RaceCandidate, RaceExit, RaceState, kept, race, sign};
+pub use in_force::InForce;
+pub use procedure::{OTHER_BLOCKS, Progress, TuneMove, next_move, proof_gains, to_resume};
+pub use race::{CANDIDATES_MAX, RaceCandidate, RaceExit, RaceState, race, sign};

@@ -1,33 +1,28 @@
 //! What a search for better settings does next: a pure function of its plan, its record and its seed.
 
 use kgauge_results::run::{
-    TuneArm, TuneChoice, TuneEnd, TuneOption, TunePhase, TunePhaseKind, TuneRecord,
+    TuneArm, TuneChoice, TuneEnd, TuneOption, TunePhase, TunePhaseKind, TuneRecord, VoidCause,
 };
-use kgauge_scenario::{Random, TunePlan, derive_seed};
+use kgauge_scenario::{TunePlan, derive_seed, shuffle};
 
+use super::budget::{PROOF_ARMS, PROOF_MEASURES, TODAY_BLOCKS, TimeFrame};
+use super::conditions::{self, CONDITION_BLOCKS};
 use super::race::{self, CANDIDATES_MAX};
 use super::{design, effects, screened};
 use crate::sequential::{PAIRS_MIN, PairDecision, decide};
 
-/// Repeats of the settings in force before anything is chosen.
-const TODAY_BLOCKS: u32 = 3;
 /// A proof is no longer.
 const PROOF_BLOCKS_MAX: u32 = 40;
-/// Blocks at the second load.
-const OTHER_BLOCKS: u32 = 3;
-/// Measurements that are void this often in a row end the search.
-const VOIDS_MAX: usize = 3;
+/// Arms at the second load.
+const OTHER_ARMS: u64 = 2;
+/// Blocks at the second load, unless conditions need more.
+pub const OTHER_BLOCKS: usize = 3;
+/// More blocks at the second load do not wait for conditions.
+const OTHER_BLOCKS_MAX: usize = 12;
 /// Settings that go from the screening into the race.
 const ENTRANTS_MAX: usize = 4;
-/// Shares of the budget: until when settings are screened, and until when the race may go on.
-pub(super) const SCREENED_BY: f64 = 0.4;
-const RACED_BY: f64 = 0.7;
 /// Blocks that a race is expected to take.
-const RACE_BLOCKS: f64 = 6.0;
-/// Pairs that a clear effect needs: seven wins of seven.
-const PROOF_BLOCKS: u64 = 7;
-/// The arms of a proof.
-const PROOF_ARMS: u64 = 3;
+const RACE_BLOCKS: usize = 6;
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,28 +53,51 @@ pub struct Progress<'a> {
     pub seed: u64,
 }
 
-/// What comes next.
+/// What comes next. No measurement begins that is not expected to end within the budget.
 pub fn next_move(progress: &Progress<'_>) -> TuneMove {
     let Some(phase) = progress.record.phases.last() else {
         return TuneMove::Open(new_phase(TunePhaseKind::Today, vec![Vec::new()], None));
     };
     let trailing = phase.measures.iter().rev();
     let voids: Vec<_> = trailing.map_while(|one| one.void.clone()).collect();
-    if voids.len() >= VOIDS_MAX {
+    if voids.len() >= VoidCause::IN_A_ROW_MAX {
         let cause = voids[0].clone();
         return TuneMove::End(TuneEnd::Void { cause });
     }
-    if let Some((arm, block)) = progress.open_arm(phase) {
-        return TuneMove::Measure { arm, block };
+    let chosen = match (progress.open_arm(phase), phase.kind) {
+        (Some((arm, block)), _) => TuneMove::Measure { arm, block },
+        (None, TunePhaseKind::Today) => progress.after_today(phase),
+        (None, TunePhaseKind::Screening) => progress.after_screening(phase),
+        (None, TunePhaseKind::Conditions) => progress.after_conditions(phase),
+        (None, TunePhaseKind::Race) => progress.after_race(phase),
+        (None, TunePhaseKind::Proof) => progress.after_proof(phase),
+        (None, TunePhaseKind::OtherLoad) => progress.after_other_load(phase),
+    };
+    match chosen {
+        TuneMove::Measure { .. } if !progress.time().has_next() => {
+            TuneMove::End(progress.out_of_time(phase))
+        }
+        chosen => chosen,
     }
-    match phase.kind {
-        TunePhaseKind::Today => progress.after_today(phase),
-        TunePhaseKind::Screening => progress.after_screening(phase),
-        TunePhaseKind::Conditions => progress.after_conditions(phase),
-        TunePhaseKind::Race => progress.after_race(phase),
-        TunePhaseKind::Proof => progress.after_proof(phase),
-        TunePhaseKind::OtherLoad => progress.after_other_load(phase),
+}
+
+/// The record of a search that ended early, as it goes on: without a block that was cut off, because its arms would be
+/// measured at other times than the rest of it.
+pub fn to_resume(progress: &Progress<'_>) -> TuneRecord {
+    let mut record = progress.record.clone();
+    record.end = None;
+    let open = record
+        .phases
+        .last()
+        .and_then(|phase| progress.open_arm(phase));
+    if let (Some((_, block)), Some(phase)) = (open, record.phases.last_mut()) {
+        phase.measures.retain(|one| one.block != block);
     }
+    // More time may allow more candidates.
+    if record.phases.len() == 1 {
+        record.choice = None;
+    }
+    record
 }
 
 fn new_phase(kind: TunePhaseKind, arms: Vec<Vec<TuneOption>>, blocks: Option<u32>) -> TunePhase {
@@ -149,12 +167,7 @@ impl Progress<'_> {
         };
         let number = self.record.phases.len();
         let label = format!("tune phase {number} block {block}");
-        let random = Random::new(derive_seed(self.seed, &label));
-        for last in (1..arms.len()).rev() {
-            let bits = random.bits(last as u64);
-            let chosen = (u128::from(bits) * (last as u128 + 1)) >> 64;
-            arms.swap(last, chosen as usize);
-        }
+        shuffle(&mut arms, derive_seed(self.seed, &label));
         arms
     }
 
@@ -162,19 +175,42 @@ impl Progress<'_> {
         self.record.choice.clone().unwrap_or_default()
     }
 
-    /// The mean time of a measurement.
-    fn step_ns(&self) -> u64 {
-        let measures = self.record.phases.iter().flat_map(|phase| &phase.measures);
-        let (count, total) = measures.fold((0_u64, 0_u64), |(count, total), one| {
-            (count + 1, total.saturating_add(one.took_ns))
-        });
-        total / count.max(1)
+    fn time(&self) -> TimeFrame {
+        TimeFrame::of(self.plan, self.record)
     }
 
-    /// Whether this many more measurements end before a share of the budget.
-    fn has_time(&self, measures: u64, by: f64) -> bool {
-        let end_ns = self.record.took_ns as f64 + measures as f64 * self.step_ns() as f64;
-        end_ns <= by * self.plan.budget_ns as f64
+    /// What a search is that has no time for its next measurement.
+    fn out_of_time(&self, phase: &TunePhase) -> TuneEnd {
+        let is_open = self.is_open(phase.kind);
+        match phase.kind {
+            TunePhaseKind::Today => {
+                let blocks = TODAY_BLOCKS.saturating_sub(phase.blocks_started());
+                self.too_short(u64::from(blocks) + PROOF_MEASURES)
+            }
+            TunePhaseKind::OtherLoad if !is_open => TuneEnd::Decided,
+            _ => TuneEnd::Budget,
+        }
+    }
+
+    /// Whether a phase still has to show that the winner keeps a condition. Nobody asks that of a winner that is worse.
+    fn is_open(&self, kind: TunePhaseKind) -> bool {
+        let proof = self.record.phase(TunePhaseKind::Proof);
+        let gains = proof.map_or_else(Vec::new, |proof| proof_gains(self.plan, proof));
+        let is_better = gains.iter().sum::<f64>() > 0.0;
+        is_better && conditions::is_open_in(self.plan, self.record, kind)
+    }
+
+    fn too_short(&self, measures: u64) -> TuneEnd {
+        TuneEnd::BudgetTooShort {
+            needed_ns: self.time().needed_ns(measures),
+        }
+    }
+
+    /// The end of a search whose settings in force break a condition.
+    fn missed(&self, phase: &TunePhase) -> Option<TuneMove> {
+        let condition = conditions::broken(self.plan, self.record, phase, 0)?;
+        let condition = u32::try_from(condition).ok()?;
+        Some(TuneMove::End(TuneEnd::ConditionMissed { condition }))
     }
 
     fn after_today(&self, phase: &TunePhase) -> TuneMove {
@@ -182,38 +218,36 @@ impl Progress<'_> {
             return self.next_block(phase);
         }
         let Some(choice) = &self.record.choice else {
-            if let Some(condition) = race::broken_today(self.plan, phase) {
-                return TuneMove::End(TuneEnd::ConditionMissed { condition });
-            }
-            return TuneMove::Choose;
+            return self.missed(phase).unwrap_or(TuneMove::Choose);
         };
-        let settings = choice.settings.len();
-        if settings == 0 {
+        if choice.settings.is_empty() {
             return TuneMove::End(TuneEnd::NothingToTry);
         }
-        let proof = PROOF_ARMS * PROOF_BLOCKS;
-        if !self.has_time(proof, 1.0) {
-            let needed_ns = self.record.took_ns + proof * self.step_ns() * 11 / 10;
-            return TuneMove::End(TuneEnd::BudgetTooShort { needed_ns });
+        if !self.time().has(PROOF_MEASURES) {
+            return TuneMove::End(self.too_short(PROOF_MEASURES));
         }
+        match choice.conditions_apart {
+            true => self.open_conditions(Vec::new()),
+            false => self.open_first_trials(choice),
+        }
+    }
+
+    /// The first phase with changed settings: a screening, if there is more than one to tell apart.
+    fn open_first_trials(&self, choice: &TuneChoice) -> TuneMove {
+        let settings = choice.settings.len();
         let all: Vec<usize> = (0..settings).collect();
         if self.plan.preset.is_some() {
             return self.open_candidates(vec![with_first_values(&all)]);
         }
-        if settings == 1 {
-            let values = 0..choice.settings[0].values.len();
+        if let [only] = choice.settings.as_slice() {
+            let values = (0..only.values.len()).take(CANDIDATES_MAX);
             return self.open_candidates(values.map(|value| vec![option(0, value)]).collect());
         }
         let arms = design::screening(settings).into_iter().map(|row| {
             let is_new = |setting: &usize| row.get(*setting) == Some(&true);
             with_first_values(&all.iter().copied().filter(is_new).collect::<Vec<_>>())
         });
-        let rows = design::rows_for(settings) as u64;
-        // More blocks narrow the intervals; two are needed to keep settings and pairs of them apart.
-        let blocks = match self.has_time(4 * rows, SCREENED_BY) {
-            true => 4,
-            false => 2,
-        };
+        let blocks = self.time().screening_blocks(design::rows_for(settings));
         TuneMove::Open(new_phase(
             TunePhaseKind::Screening,
             arms.collect(),
@@ -254,48 +288,45 @@ impl Progress<'_> {
         }
         // Other values, in the place of the first one.
         for strong in clear.iter().take(2) {
-            let values = choice
-                .settings
-                .get(*strong)
-                .map_or(0, |one| one.values.len());
-            for value in 1..values {
-                let mut options = with_first_values(&clear);
-                let position = options
-                    .iter()
-                    .position(|one| one.setting as usize == *strong);
-                if let Some(position) = position {
-                    options[position] = option(*strong, value);
-                }
+            let setting = choice.settings.get(*strong);
+            for value in 1..setting.map_or(0, |setting| setting.values.len()) {
+                let others = clear.iter().filter(|one| *one != strong).copied();
+                let mut options = with_first_values(&others.collect::<Vec<_>>());
+                options.push(option(*strong, value));
                 add(options);
             }
         }
-        let left_ns = RACED_BY * self.plan.budget_ns as f64 - self.record.took_ns as f64;
-        let per_block = left_ns / (RACE_BLOCKS * self.step_ns().max(1) as f64);
-        let fitting = (per_block - 1.0).max(1.0) as usize;
-        found.truncate(fitting.min(CANDIDATES_MAX));
+        let arms = self.time().measures_before_proof() / RACE_BLOCKS;
+        found.truncate(arms.saturating_sub(1).clamp(1, CANDIDATES_MAX));
         found
     }
 
-    /// Begins the race of candidates, or what comes before it or in its place.
+    /// Begins the race of candidates, or what comes before it.
     fn open_candidates(&self, candidates: Vec<Vec<TuneOption>>) -> TuneMove {
         match self.choice().conditions_apart {
-            true => {
-                let arms = std::iter::once(Vec::new()).chain(candidates).collect();
-                TuneMove::Open(new_phase(TunePhaseKind::Conditions, arms, None))
-            }
+            true => self.open_conditions(candidates),
             false => open_race(candidates),
         }
     }
 
+    /// Judges conditions at the second load: of the settings in force alone at first, then of candidates.
+    fn open_conditions(&self, candidates: Vec<Vec<TuneOption>>) -> TuneMove {
+        let arms = std::iter::once(Vec::new()).chain(candidates).collect();
+        let blocks = Some(CONDITION_BLOCKS);
+        TuneMove::Open(new_phase(TunePhaseKind::Conditions, arms, blocks))
+    }
+
     fn after_conditions(&self, phase: &TunePhase) -> TuneMove {
-        if phase.blocks_started() == 0 {
+        if phase.blocks_started() < CONDITION_BLOCKS {
             return self.next_block(phase);
         }
-        if let Some(condition) = race::broken_today(self.plan, phase) {
-            return TuneMove::End(TuneEnd::ConditionMissed { condition });
+        if phase.arms.len() == 1 {
+            let begin = || self.open_first_trials(&self.choice());
+            return self.missed(phase).unwrap_or_else(begin);
         }
-        let arms = 1..phase.arms.len();
-        let keeping = arms.filter(|arm| race::keeps_all(self.plan, phase, *arm));
+        let keeps_all =
+            |arm: &usize| conditions::broken(self.plan, self.record, phase, *arm).is_none();
+        let keeping = (1..phase.arms.len()).filter(keeps_all);
         let candidates: Vec<_> = keeping.map(|arm| phase.arms[arm].options.clone()).collect();
         match candidates.is_empty() {
             true => TuneMove::End(TuneEnd::Decided),
@@ -305,10 +336,14 @@ impl Progress<'_> {
 
     fn after_race(&self, phase: &TunePhase) -> TuneMove {
         let state = race::race(self.plan, phase);
-        let next = 1 + state.racing().count() as u64;
-        let is_late = state.blocks as usize >= PAIRS_MIN && !self.has_time(next, RACED_BY);
-        if !state.is_over() && !is_late && self.has_time(next, 1.0) {
-            return self.next_block(phase);
+        let arms = 1 + state.racing().count();
+        let time = self.time();
+        let is_late = state.blocks as usize >= PAIRS_MIN && time.measures_before_proof() < arms;
+        if !state.is_over() && !is_late {
+            return match time.has(arms as u64) {
+                true => self.next_block(phase),
+                false => TuneMove::End(TuneEnd::Budget),
+            };
         }
         match state.winner(self.plan, phase) {
             Some(arm) => open_proof(phase.arms[arm].options.clone()),
@@ -318,31 +353,43 @@ impl Progress<'_> {
 
     fn after_proof(&self, phase: &TunePhase) -> TuneMove {
         let gains = proof_gains(self.plan, phase);
-        let decision = decide(&gains, self.plan.width);
-        if decision == PairDecision::Open {
-            let goes_on =
-                phase.blocks_started() < PROOF_BLOCKS_MAX && self.has_time(PROOF_ARMS, 1.0);
-            return match goes_on {
-                true => self.next_block(phase),
-                false => TuneMove::End(TuneEnd::Budget),
-            };
-        }
-        let has_moved = decision == PairDecision::Different;
-        match has_moved && self.has_time(2, 1.0) {
-            true => {
+        let has_apart = self.choice().conditions_apart;
+        // A winner whose conditions nobody could judge would be no answer.
+        let other_load = match has_apart {
+            true => OTHER_ARMS * OTHER_BLOCKS as u64,
+            false => 0,
+        };
+        let can_go_on =
+            phase.blocks_started() < PROOF_BLOCKS_MAX && self.time().has(PROOF_ARMS + other_load);
+        let is_open = self.is_open(phase.kind);
+        match decide(&gains, self.plan.width) {
+            PairDecision::Open if can_go_on => self.next_block(phase),
+            PairDecision::Open => TuneMove::End(TuneEnd::Budget),
+            PairDecision::Equal => TuneMove::End(TuneEnd::Decided),
+            PairDecision::Different if is_open && can_go_on => self.next_block(phase),
+            PairDecision::Different if self.time().has(OTHER_ARMS) => {
                 let winner = phase.arms.last().map(|arm| arm.options.clone());
                 let arms = vec![Vec::new(), winner.unwrap_or_default()];
                 TuneMove::Open(new_phase(TunePhaseKind::OtherLoad, arms, None))
             }
-            false => TuneMove::End(TuneEnd::Decided),
+            PairDecision::Different => TuneMove::End(match is_open || has_apart {
+                true => TuneEnd::Budget,
+                false => TuneEnd::Decided,
+            }),
         }
     }
 
     fn after_other_load(&self, phase: &TunePhase) -> TuneMove {
         let started = phase.blocks_started();
-        match started < OTHER_BLOCKS && (started == 0 || self.has_time(2, 1.0)) {
-            true => self.next_block(phase),
-            false => TuneMove::End(TuneEnd::Decided),
+        let is_open = self.is_open(phase.kind);
+        let blocks = match is_open {
+            true => OTHER_BLOCKS_MAX,
+            false => OTHER_BLOCKS,
+        };
+        match ((started as usize) < blocks, self.time().has(OTHER_ARMS)) {
+            (true, true) => self.next_block(phase),
+            (true, false) if is_open => TuneMove::End(TuneEnd::Budget),
+            (true, false) | (false, _) => TuneMove::End(TuneEnd::Decided),
         }
     }
 }

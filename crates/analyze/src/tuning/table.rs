@@ -38,6 +38,8 @@ pub enum SettingUser {
     Producers,
     /// Those that read.
     Consumers,
+    /// Those whose consumers are members of a group.
+    Members,
     /// Any.
     All,
     /// Any, if the topic has several replicas.
@@ -366,6 +368,10 @@ pub const SINCE: &[(&str, &str, (u32, u32))] = &[
 
 /// The settings of a preset: paths and values, as in the four design goals of Confluent's guide ("Optimizing your
 /// Apache Kafka deployment"), with the middle of each of its ranges.
+///
+/// Where the guide is older than Kafka 3.0, the preset has what replaced its advice: idempotence and five requests in
+/// flight for one request and one retry. Settings without an effect on a trial's topic (defaults for new topics) and
+/// flush intervals, which the guide recommends for topics with little traffic only, are left out.
 pub fn preset(preset: TunePreset) -> &'static [(&'static str, &'static str)] {
     match preset {
         TunePreset::Throughput => &[
@@ -394,6 +400,8 @@ pub fn preset(preset: TunePreset) -> &'static [(&'static str, &'static str)] {
         TunePreset::Availability => &[
             ("topic.config.min.insync.replicas", "1"),
             ("topic.config.unclean.leader.election.enable", "true"),
+            // The lowest that brokers accept by default (`group.min.session.timeout.ms`).
+            ("session.timeout.ms", "6000"),
         ],
     }
 }
@@ -401,6 +409,16 @@ pub fn preset(preset: TunePreset) -> &'static [(&'static str, &'static str)] {
 /// What is known of a setting by its name.
 pub fn known(name: &str) -> Option<&'static KnownSetting> {
     SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+/// Which flows a setting needs; also of those that only presets have.
+pub fn user_of(name: &str) -> SettingUser {
+    match (known(name), name) {
+        (Some(known), _) => known.user,
+        (None, "enable.idempotence") => SettingUser::Producers,
+        (None, "session.timeout.ms") => SettingUser::Members,
+        (None, _) => SettingUser::All,
+    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@ use kgauge_results::run::{
     TuneChoice, TuneEnd, TuneMeasure, TuneOption, TunePhase, TunePhaseKind, TuneRecord,
 };
 use kgauge_scenario::{
-    AbMetric, FigureName, SettingScope, TuneGoal, TunePlan, TuneSetting, TuneValue,
+    AbMetric, FigureName, Goal, GoalComparison, SettingScope, TuneGoal, TunePlan, TuneSetting,
+    TuneValue,
 };
 
 use super::*;
 use crate::sequential::{PairDecision, decide};
 use crate::statistics::draws::RandomDraws;
+use crate::summary::GoalStatus;
 
 /// A measurement with its topic and warm-up.
 const STEP_NS: u64 = 15_000_000_000;
@@ -26,6 +28,8 @@ fn plan() -> TunePlan {
         durability_may_change: false,
         preset: None,
         own: Vec::new(),
+        set: Vec::new(),
+        folder: None,
     }
 }
 
@@ -65,40 +69,74 @@ impl Machine<'_> {
 
 /// A whole search. Its answer is in the record.
 fn search(seed: u64, settings: usize, effect: &dyn Fn(&[TuneOption]) -> f64) -> TuneRecord {
-    let plan = plan();
     let mut machine = Machine {
         draws: RandomDraws::new(seed),
         drift: 0.0,
         effect,
     };
     let mut record = TuneRecord::default();
+    let mut measure = |_: TunePhaseKind, options: &[TuneOption]| Reading {
+        value: machine.measure(options),
+        keep: Vec::new(),
+        took_ns: STEP_NS,
+    };
+    go_on(
+        &plan(),
+        &mut record,
+        (seed, settings),
+        &mut measure,
+        usize::MAX,
+    );
+    record
+}
+
+/// What a simulated repeat shows.
+struct Reading {
+    value: f64,
+    keep: Vec<Option<f64>>,
+    took_ns: u64,
+}
+
+/// Goes on with a search of that seed and number of settings, until its end or for that many measurements.
+fn go_on(
+    plan: &TunePlan,
+    record: &mut TuneRecord,
+    (seed, settings): (u64, usize),
+    measure: &mut dyn FnMut(TunePhaseKind, &[TuneOption]) -> Reading,
+    measures_max: usize,
+) {
+    let mut measures = 0;
     for _ in 0..2_000 {
-        let progress = Progress {
-            plan: &plan,
-            record: &record,
-            seed,
-        };
+        let progress = Progress { plan, record, seed };
         match next_move(&progress) {
-            TuneMove::Choose => record.choice = Some(choice(settings)),
+            TuneMove::Choose => {
+                let mut choice = choice(settings);
+                let shown = &record.phases[0].measures[0].keep;
+                choice.conditions_apart = shown.iter().any(Option::is_none);
+                fit_to_budget(plan, record, &mut choice);
+                record.choice = Some(choice);
+            }
             TuneMove::Open(phase) => record.phases.push(phase),
+            TuneMove::Measure { .. } if measures == measures_max => return,
             TuneMove::Measure { arm, block } => {
+                measures += 1;
                 let phase = record.phases.last_mut().unwrap();
-                let value = machine.measure(&phase.arms[arm].options);
+                let reading = measure(phase.kind, &phase.arms[arm].options);
                 let repeat = u32::try_from(phase.measures.len()).unwrap();
                 phase.measures.push(TuneMeasure {
                     arm: u32::try_from(arm).unwrap(),
                     block,
                     repeat,
-                    value: Some(value),
-                    keep: Vec::new(),
+                    value: Some(reading.value),
+                    keep: reading.keep,
                     void: None,
-                    took_ns: STEP_NS,
+                    took_ns: reading.took_ns,
                 });
-                record.took_ns += STEP_NS;
+                record.took_ns += reading.took_ns;
             }
             TuneMove::End(end) => {
                 record.end = Some(end);
-                return record;
+                return;
             }
         }
     }
@@ -212,6 +250,199 @@ fn a_budget_that_is_too_short_names_one_that_suffices() {
         panic!("{:?}", next_move(&progress));
     };
     assert!(needed_ns >= 24 * STEP_NS);
+}
+
+#[test]
+fn no_repeat_begins_that_would_end_after_the_budget() {
+    let plan = plan();
+    for settings in [1, 4, 11] {
+        let mut count = 0;
+        let mut measure = |_: TunePhaseKind, _: &[TuneOption]| {
+            count += 1;
+            Reading {
+                // So much noise that only the budget ends the search.
+                value: 1.0 + 0.1 * f64::from(count * 7 % 5),
+                keep: Vec::new(),
+                // Every third repeat needs another cluster; the first one also warms the brokers.
+                took_ns: match count {
+                    1 => 3 * STEP_NS,
+                    count if count % 3 == 0 => 2 * STEP_NS,
+                    _ => STEP_NS,
+                },
+            }
+        };
+        let mut record = TuneRecord::default();
+        go_on(&plan, &mut record, (7, settings), &mut measure, usize::MAX);
+        assert!(
+            record.took_ns <= plan.budget_ns,
+            "{settings}: {}",
+            record.took_ns
+        );
+    }
+}
+
+#[test]
+fn a_short_budget_keeps_time_for_the_proof() {
+    // 40 repeats: 3 for the settings in force and 21 for the proof leave 16.
+    let plan = TunePlan {
+        budget_ns: 40 * STEP_NS,
+        ..plan()
+    };
+    let mut count = 0.0;
+    let mut measure = |_: TunePhaseKind, options: &[TuneOption]| {
+        count += 1.0;
+        let noise = if count % 2.0 == 0.0 { 1e-3 } else { 0.0 };
+        Reading {
+            value: noise + if has(options, 1) { 1.2 } else { 1.0 },
+            keep: Vec::new(),
+            took_ns: STEP_NS,
+        }
+    };
+    let mut record = TuneRecord::default();
+    go_on(&plan, &mut record, (3, 7), &mut measure, usize::MAX);
+    let choice = record.choice.as_ref().unwrap();
+    assert_eq!((choice.settings.len(), choice.left_out.len()), (3, 4));
+    assert_eq!(recommended(&record), Some(vec![1]));
+    assert!(record.took_ns <= plan.budget_ns);
+}
+
+#[test]
+fn an_interrupted_search_goes_on_without_the_block_that_was_cut_off() {
+    let effect = |options: &[TuneOption]| if has(options, 2) { 1.3 } else { 1.0 };
+    let mut count = 0;
+    let mut measure = |_: TunePhaseKind, options: &[TuneOption]| {
+        count += 1;
+        Reading {
+            value: effect(options) + f64::from(count % 5) * 1e-3,
+            keep: Vec::new(),
+            took_ns: STEP_NS,
+        }
+    };
+    let plan = plan();
+    for cut in [0, 1, 5, 20, 37, 44, 60] {
+        let mut record = TuneRecord::default();
+        go_on(&plan, &mut record, (11, 5), &mut measure, cut);
+        let before = record.measures().count();
+        let progress = Progress {
+            plan: &plan,
+            record: &record,
+            seed: 11,
+        };
+        let mut resumed = to_resume(&progress);
+        let kept = resumed.measures().count();
+        let arms = record.phases.last().map_or(0, |phase| phase.arms.len());
+        assert!(kept <= before && before - kept < arms.max(1), "{cut}");
+        let progress = Progress {
+            plan: &plan,
+            record: &resumed,
+            seed: 11,
+        };
+        assert_eq!(to_resume(&progress), resumed, "nothing more is cut off");
+        go_on(&plan, &mut resumed, (11, 5), &mut measure, usize::MAX);
+        assert_eq!(recommended(&resumed), Some(vec![2]), "{cut}");
+    }
+}
+
+#[test]
+fn a_search_without_time_goes_on_if_it_gets_more() {
+    let mut plan = plan();
+    plan.budget_ns = 10 * STEP_NS;
+    let mut measure = |_: TunePhaseKind, options: &[TuneOption]| Reading {
+        value: if has(options, 0) { 1.5 } else { 1.0 },
+        keep: Vec::new(),
+        took_ns: STEP_NS,
+    };
+    let mut record = TuneRecord::default();
+    go_on(&plan, &mut record, (1, 3), &mut measure, usize::MAX);
+    assert!(matches!(record.end, Some(TuneEnd::BudgetTooShort { .. })));
+    assert!(record.may_continue());
+    plan.budget_ns = 100 * STEP_NS;
+    let progress = Progress {
+        plan: &plan,
+        record: &record,
+        seed: 1,
+    };
+    let mut resumed = to_resume(&progress);
+    assert_eq!(resumed.choice, None, "more time may allow more candidates");
+    go_on(&plan, &mut resumed, (1, 3), &mut measure, usize::MAX);
+    assert_eq!(recommended(&resumed), Some(vec![0]));
+}
+
+/// A plan with the condition `w.latency.p99 <= 20 ms`.
+fn plan_with_condition() -> TunePlan {
+    TunePlan {
+        keep: vec![Goal {
+            text: "w.latency.p99 <= 20 ms".to_owned(),
+            figure: FigureName::parse("w.latency.p99").unwrap(),
+            comparison: GoalComparison::LessOrEqual,
+            value: 2e7,
+        }],
+        budget_ns: 500 * STEP_NS,
+        ..plan()
+    }
+}
+
+/// A search at full speed, which does not show the latency; at the second load it is that of `latency_ms`.
+fn search_with_condition(latency_ms: &dyn Fn(&[TuneOption]) -> f64) -> TuneRecord {
+    let mut count = 0;
+    let mut measure = |kind: TunePhaseKind, options: &[TuneOption]| {
+        count += 1;
+        let noise = 1.0 + f64::from(count % 5) * 1e-3;
+        let is_second = matches!(kind, TunePhaseKind::Conditions | TunePhaseKind::OtherLoad);
+        let gain = |setting, gain: f64| if has(options, setting) { gain } else { 1.0 };
+        Reading {
+            value: noise * gain(0, 1.5) * gain(1, 1.2),
+            keep: vec![is_second.then(|| noise * 1e6 * latency_ms(options))],
+            took_ns: STEP_NS,
+        }
+    };
+    let mut record = TuneRecord::default();
+    let plan = plan_with_condition();
+    go_on(&plan, &mut record, (5, 4), &mut measure, usize::MAX);
+    record
+}
+
+#[test]
+fn what_breaks_a_condition_at_the_second_load_does_not_race() {
+    let slow = |options: &[TuneOption]| if has(options, 0) { 50.0 } else { 5.0 };
+    let record = search_with_condition(&slow);
+    assert_eq!(recommended(&record), Some(vec![1]));
+    let raced = record.phases.iter();
+    let raced = raced.filter(|phase| phase.kind == TunePhaseKind::Race);
+    let mut arms = raced.flat_map(|phase| &phase.arms);
+    assert!(arms.all(|arm| !has(&arm.options, 0)));
+    let (phase, arm) = of_winner(&record, 0).unwrap();
+    let values = condition_values(phase, arm, 0);
+    assert_eq!(phase.kind, TunePhaseKind::OtherLoad);
+    let status = condition_status(&plan_with_condition().keep[0], &values);
+    assert_eq!(status, GoalStatus::Held);
+}
+
+#[test]
+fn settings_in_force_that_break_a_condition_end_the_search_before_its_screening() {
+    let record = search_with_condition(&|_| 30.0);
+    let kinds: Vec<TunePhaseKind> = record.phases.iter().map(|phase| phase.kind).collect();
+    assert_eq!(kinds, [TunePhaseKind::Today, TunePhaseKind::Conditions]);
+    assert_eq!(record.end, Some(TuneEnd::ConditionMissed { condition: 0 }));
+    assert_eq!(record.measures().count(), 5);
+}
+
+#[test]
+fn a_condition_at_its_bound_is_measured_more_often_before_the_search_ends() {
+    // The winner alternates between 15 and 25 ms.
+    let even = std::cell::Cell::new(false);
+    let record = search_with_condition(&|options| match options.is_empty() {
+        true => 5.0,
+        false => {
+            even.set(!even.get());
+            if even.get() { 15.0 } else { 25.0 }
+        }
+    });
+    let other = record.phase(TunePhaseKind::OtherLoad).unwrap();
+    assert_eq!(other.blocks_started(), 12);
+    let values = condition_values(other, 1, 0);
+    let status = condition_status(&plan_with_condition().keep[0], &values);
+    assert_eq!(status, GoalStatus::Undecided);
 }
 
 #[test]

@@ -27,5 +27,6 @@ mod sides;
 mod steady;
 mod summary;
 mod texts;
+mod tune;
 mod wire;
 mod work;

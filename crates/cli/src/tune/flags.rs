@@ -1,5 +1,7 @@
 //! The arguments of `kgauge tune`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::built_in_args::BuiltInArgs;
@@ -15,8 +17,9 @@ use crate::help;
     mut_arg("goals", |arg| arg.long("scenario-goal").hide(true))
 )]
 pub(crate) struct TuneArgs {
-    /// Built-in scenario or scenario file with one trial [default: throughput]
-    #[arg(value_name = "SCENARIO|FILE")]
+    /// Built-in scenario, study or scenario file with one trial [default: latency for the goal of that
+    /// name, otherwise throughput]
+    #[arg(value_name = "SCENARIO|STUDY|FILE")]
     pub(crate) what: Option<String>,
 
     /// Cluster to test, as in `kgauge run` [default: the environment variable KGAUGE_TARGET, or else
@@ -24,12 +27,12 @@ pub(crate) struct TuneArgs {
     #[arg(long = "target", value_name = "TARGET")]
     pub(crate) target: Option<String>,
 
-    /// What is to become better: `throughput` at full speed, `latency` at a fixed rate, or `cost`, the
-    /// brokers' CPU time per record [default: throughput at full speed, otherwise latency]
+    /// What to improve: `throughput` at full speed, `latency` at a fixed rate, or `cost`, the brokers'
+    /// CPU time per record [default: throughput at full speed, otherwise latency]
     #[arg(long, value_name = "GOAL", value_parser = ["throughput", "latency", "cost"])]
     pub(crate) goal: Option<String>,
 
-    /// Another figure of the goal, such as `p99.9` or `generator-cpu` [default: throughput, p99 or
+    /// Another figure of the same goal, such as `p99.9` or `generator-cpu` [default: throughput, p99 or
     /// target-cpu]
     #[arg(long, value_name = "FIGURE")]
     pub(crate) metric: Option<String>,
@@ -42,12 +45,12 @@ pub(crate) struct TuneArgs {
     #[arg(long = "try", value_name = "WHERE", value_delimiter = ',', value_parser = ["client", "topic", "broker"])]
     pub(crate) scopes: Vec<String>,
 
-    /// Try this setting in place of those of the table, as for `--set`; may be repeated. Settings
+    /// Try this setting instead of those that kgauge knows, as for `--set`; may be repeated. Settings
     /// separated by commas change together
     #[arg(long = "candidate", value_name = "PATH=VALUE")]
     pub(crate) candidates: Vec<String>,
 
-    /// Measure a bundle of settings for one design goal in place of a search
+    /// Measure a bundle of settings for one design goal instead of searching
     #[arg(long, value_name = "NAME", value_parser = ["throughput", "latency", "durability", "availability"])]
     pub(crate) preset: Option<String>,
 
@@ -62,6 +65,15 @@ pub(crate) struct TuneArgs {
     /// Time of the whole search, such as `30 min` [default: 30 min]
     #[arg(long, value_name = "TIME")]
     pub(crate) budget: Option<String>,
+
+    /// Resume a search that was interrupted or had no time left; `--budget` is then the new time of
+    /// the whole search
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["what", "goal", "metric", "condition", "scopes", "candidates", "preset", "durability_may_change", "width", "quick", "only", "set", "out", "name", "seed"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Use this scenario of a study
+    #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
 
     /// Use the short version of the scenario
     #[arg(long)]

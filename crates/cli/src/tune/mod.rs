@@ -2,7 +2,7 @@
 
 mod flags;
 
-use kgauge_runner::{Question, ScenarioChanges, tuned};
+use kgauge_runner::{Question, ScenarioChanges, resumed_tune, tuned};
 use kgauge_scenario::{BuiltIn, SettingScope, Size, TuneGoal, TuneOptions, TunePreset};
 
 use crate::ab;
@@ -17,7 +17,10 @@ const DURATION: &str = "10 s";
 
 /// Searches, keeps everything in a run folder, and reports.
 pub(crate) fn tune(arguments: &TuneArgs) -> anyhow::Result<ExitStatus> {
-    let question = question(arguments)?;
+    let question = match &arguments.resume {
+        Some(dir) => resumed_tune(dir, arguments.budget.as_deref())?,
+        None => question(arguments)?,
+    };
     let arguments = RunArgs {
         what: arguments.what.clone(),
         targets: arguments.target.iter().cloned().collect(),
@@ -25,6 +28,7 @@ pub(crate) fn tune(arguments: &TuneArgs) -> anyhow::Result<ExitStatus> {
             quick: arguments.quick,
             ..ScenarioArgs::default()
         },
+        resume: arguments.resume.clone(),
         conduct: arguments.conduct.clone(),
         ..RunArgs::default()
     };
@@ -32,8 +36,13 @@ pub(crate) fn tune(arguments: &TuneArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn question(arguments: &TuneArgs) -> anyhow::Result<Question> {
-    let what = arguments.what.as_deref();
-    let what = what.unwrap_or(BuiltIn::Throughput.name());
+    // Full speed shows no latency.
+    let goals = [arguments.goal.as_deref(), arguments.preset.as_deref()];
+    let built_in = match goals.contains(&Some(BuiltIn::Latency.name())) {
+        true => BuiltIn::Latency,
+        false => BuiltIn::Throughput,
+    };
+    let what = arguments.what.as_deref().unwrap_or(built_in.name());
     let mut built_in = arguments.built_in.clone();
     if BuiltIn::named(what).is_some() && !arguments.quick {
         built_in.default_duration(DURATION);
@@ -43,11 +52,16 @@ fn question(arguments: &TuneArgs) -> anyhow::Result<Question> {
             true => Size::Quick,
             false => Size::Default,
         },
+        only: arguments.only.clone(),
         set: run::settings_of(&arguments.set)?,
         ..ScenarioChanges::default()
     };
     let question = run::question_of(what, &built_in, &changes)?;
-    Ok(tuned(question, &options(arguments)?)?)
+    let options = TuneOptions {
+        set: changes.set,
+        ..options(arguments)?
+    };
+    Ok(tuned(question, &options)?)
 }
 
 fn options(arguments: &TuneArgs) -> anyhow::Result<TuneOptions> {
@@ -83,6 +97,7 @@ fn options(arguments: &TuneArgs) -> anyhow::Result<TuneOptions> {
             _ => TunePreset::Throughput,
         }),
         candidates: candidates.collect::<anyhow::Result<_>>()?,
+        set: Vec::new(),
     })
 }
 
@@ -135,9 +150,24 @@ mod tests {
     }
 
     #[test]
+    fn a_goal_of_latency_needs_a_rate_and_what_is_set_is_kept_for_a_later_attempt() {
+        for words in [["--goal", "latency"], ["--preset", "latency"]] {
+            let question = parsed(&words).unwrap();
+            assert_eq!(question.name, "latency");
+            assert_eq!(question.tune.unwrap().goal, TuneGoal::Latency);
+        }
+        let plan = parsed(&["--set", "linger.ms=0"]).unwrap().tune.unwrap();
+        assert_eq!(plan.set, [("linger.ms".to_owned(), "0".to_owned())]);
+        let only = parsed(&["aks-2019", "--only", "broker-settings"]);
+        let error = only.unwrap_err().to_string();
+        assert!(error.contains("one trial"), "{error}");
+    }
+
+    #[test]
     fn what_cannot_be_tuned_is_refused() {
         for (words, reason) in [
             (&["latency", "--goal", "throughput"][..], "shape=max"),
+            (&["--budget", "1 min"], "24 repeats"),
             (&["--preset", "durability"], "--durability-may-change"),
             (&["--candidate", "acks=1"], "--durability-may-change"),
             (&["linkedin-2014"], "--only"),

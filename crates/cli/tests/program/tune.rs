@@ -1,62 +1,110 @@
-//! Searches for better settings: an answer from end to end, and what is refused.
+//! Searches for better settings: an answer from end to end, a search that goes on, and what is refused.
 
 use std::fs;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{Site, check_refused, check_status, json, text};
+use crate::site::{Site, check_refused, check_status, good, json, text, wait_for};
 
 /// Short repeats of the embedded cluster.
-const SHORT: [&str; 4] = ["--duration", "1 s", "--set", "stages.warm-up=0 s"];
+const SHORT: [&str; 6] = [
+    "--duration",
+    "1 s",
+    "--set",
+    "stages.warm-up=0 s",
+    "--set",
+    "stages.warm-up-limit=0 s",
+];
+
+/// Each request takes 10 ms, so that larger batches help.
+const PLANTED: &str = "\
+kgauge: 1
+name: planted
+question: Do larger batches help?
+topic: {partitions: 1}
+flows:
+  - name: writers
+    kind: produce
+    shape: max
+    record: {size: 1000 B}
+    settings: {buffer.memory: 1 MiB}
+stages: {warm-up: 300 ms, warm-up-limit: 300 ms, hold: 1 s}
+faults:
+  - {at: start, node: 1, api: produce, delay: 10 ms}
+";
 
 #[test]
-fn a_search_reports_its_answer_everywhere() {
+fn an_interrupted_search_goes_on_and_reports_its_answer_everywhere() {
     let site = Site::new();
-    let own = [
-        "--candidate",
-        "linger.ms=0",
-        "--set",
-        "stages.warm-up-limit=0 s",
-    ];
-    let budget = ["--budget", "20 s", "--width", "50 %"];
-    let call = [&["tune"][..], &own, &budget, &SHORT, &["--out", "out"]].concat();
-    let output = site.run(&call);
-    let status = output.status.code();
-    let stderr = text(&output.stderr);
-    assert!(matches!(status, Some(0 | 2)), "{status:?} {stderr}");
-    assert!(
-        stderr.contains("search for better settings by writers.throughput"),
-        "{stderr}"
-    );
-    assert!(stderr.contains("settings in force, block 3"), "{stderr}");
-    let summary: Value = json(&site.path("out/summary.json"));
-    let search = &summary["tune"];
+    site.write("planted.yaml", PLANTED);
+    let candidate = ["--candidate", "batch.size=64 KiB"];
+    let call = [
+        &["tune", "planted.yaml", "--out", "out", "--seed", "5"][..],
+        &candidate,
+    ]
+    .concat();
+    let mut run = site.start(&call);
+    // The winner's second block of the proof is in progress.
+    wait_for(&site.path("out/repeats/0001-01/slices.jsonl"));
+    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let before = json(&site.path("out/tune.json"));
+    assert_eq!(before["end"], Value::Null);
+
+    let output = site.run(&["tune", "--resume", "out"]);
+    let table = good(&output);
+    let recommended = "Recommended: batch.size=65536. Throughput +";
+    assert!(table.contains(recommended), "{table}");
+    let lines: Vec<&str> = table.lines().map(str::trim).collect();
+    assert!(lines.contains(&"client.properties:"), "{table}");
+    assert!(lines.contains(&"batch.size=65536"), "{table}");
+    let search = json(&site.path("out/summary.json"))["tune"].clone();
     assert_eq!(
-        (&search["goal"], &search["metric"]),
-        (&"throughput".into(), &"writers.throughput".into())
+        (&search["verdict"], &search["metric"]),
+        (&"better".into(), &"writers.throughput".into())
     );
-    let answer = search["answer"].as_str().unwrap_or_default();
-    assert!(text(&output.stdout).contains(answer.split(':').next().unwrap_or_default()));
+    assert!(search["answer"].as_str().unwrap().starts_with(recommended));
     let page = fs::read_to_string(site.path("out/report.html")).unwrap();
     assert!(
         page.contains("id=\"tune\""),
         "the page has a section of the search"
     );
-    assert!(site.path("out/tune.json").is_file());
+    // The first phase is as it was, and each block of the proof has all of its arms.
+    let after = json(&site.path("out/tune.json"));
+    assert_eq!(after["phases"][0], before["phases"][0]);
+    let measures = after["phases"][1]["measures"].as_array().unwrap();
+    assert_eq!((measures.len() % 3, measures.len() >= 21), (0, true));
+    let again = check_status(&site.run(&["tune", "--resume", "out"]), 2);
+    assert!(again.contains("complete"), "{again}");
 }
 
 #[test]
-fn a_budget_that_is_too_short_and_a_missed_condition_try_nothing() {
+fn a_search_without_time_and_one_with_a_missed_condition_try_nothing() {
     let site = Site::new();
+    // 24 repeats of a second fit by their stages alone, but not with their topics and connections.
     let call = [
         &["tune"][..],
         &SHORT,
-        &["--budget", "1 s", "--out", "short"],
+        &["--budget", "24 s", "--out", "short"],
     ]
     .concat();
-    check_status(&site.run(&call), 2);
+    let stderr = check_status(&site.run(&call), 2);
+    assert!(
+        stderr.contains("search for better settings by writers.throughput"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("settings in force: 3 repeats measured"),
+        "{stderr}"
+    );
     let summary: Value = json(&site.path("short/summary.json"));
     assert_eq!(summary["tune"]["verdict"], "refused");
+    let spent = check_status(&site.run(&["tune", "--resume", "short"]), 2);
+    assert!(
+        spent.contains("no time left") && spent.contains("--budget"),
+        "{spent}"
+    );
     let keep = ["--keep", "writers.throughput >= 1G/s", "--out", "missed"];
     let call = [&["tune"][..], &SHORT, &keep].concat();
     let output = site.run(&call);
@@ -75,6 +123,9 @@ fn what_cannot_be_tuned_is_refused_before_anything_starts() {
         (&["--candidate", "acks=1"], "--durability-may-change"),
         (&["--preset", "availability"], "--durability-may-change"),
         (&["--try", "network"], "--try"),
+        (&["--budget", "1 min"], "24 repeats"),
+        (&["--resume", "nowhere"], "nowhere"),
+        (&["--resume", "out", "--goal", "cost"], "--goal"),
     ] {
         let call = [&["tune"][..], arguments].concat();
         check_refused(&call, 2, &[words]);

@@ -20,19 +20,18 @@ pub(super) fn charts(search: &TuneSummary) -> Vec<Chart> {
 
 /// A name and its effect, in the order of the chart.
 fn named(search: &TuneSummary) -> Vec<(String, AbRatio)> {
+    let proof = search.winner.as_ref().map(|winner| &winner.proof);
+    let proven = proof.and_then(|proof| {
+        let (ratio, interval) = proof.ratio.zip(proof.interval)?;
+        Some(AbRatio { ratio, interval })
+    });
     let settings = search.settings.iter();
     let mut named: Vec<(String, AbRatio)> = settings
         .filter_map(|one| Some((format!("{}={}", one.name, one.value), one.ratio?)))
+        // Without a screening, the only setting has the ratio of the proof.
+        .filter(|(_, ratio)| proven != Some(*ratio))
         .collect();
-    if let Some(winner) = &search.winner
-        && let Some(ratio) = winner.proof.ratio
-        && let Some(interval) = winner.proof.interval
-    {
-        named.push((
-            "winner, in the proof".to_owned(),
-            AbRatio { ratio, interval },
-        ));
-    }
+    named.extend(proven.map(|ratio| ("winner, in the proof".to_owned(), ratio)));
     named
 }
 

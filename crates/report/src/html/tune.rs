@@ -1,7 +1,7 @@
 //! The section of a search for better settings: the lines of the winner, what it changes elsewhere, the effects of all
 //! settings, the race, and what was not tried.
 
-use kgauge_analyze::summary::{SettingLine, TuneSummary, TuneVerdict};
+use kgauge_analyze::summary::{SettingLine, TuneSummary};
 
 use crate::chart::write_figure;
 use crate::format;
@@ -13,7 +13,7 @@ use super::charts::PageCharts;
 use super::section::write_section;
 
 const EFFECTS: [&str; 5] = ["Setting", "In force", "Tried", "Difference", "Effect"];
-const RACE: [&str; 3] = ["Raced", "Difference", "Race"];
+const RACE: [&str; 3] = ["Candidate", "Difference", "Race"];
 
 /// The section; nothing without a search.
 pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
@@ -24,10 +24,10 @@ pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
     write_section(page, "tune", "", "Settings", |page| {
         page.prose("p", &[("class", "small")], &words::setup(search));
         if let Some(winner) = &search.winner {
-            if search.verdict == TuneVerdict::Better {
+            if search.has_lines() {
                 write_lines(page, search, &winner.changes);
             }
-            write_list(page, "Elsewhere", &words::elsewhere(winner));
+            write_list(page, "What else changes", &words::elsewhere(winner));
         }
         page.element("div", &[("class", "charts")], |page| {
             let charts = charts.tune.iter();
@@ -83,7 +83,7 @@ fn write_effects(page: &mut Markup, search: &TuneSummary) {
             one.today.clone().unwrap_or_else(nothing),
             one.value.clone(),
             one.ratio.map_or_else(nothing, words::changed),
-            words::effect_word(one.effect).to_owned(),
+            words::effect_word(search, one.effect),
         ];
         (one.name.clone(), cells)
     });

@@ -1,6 +1,6 @@
 //! A search for better settings in a terminal: the recommendation with its lines, the effects, what was not tried.
 
-use kgauge_analyze::summary::{SettingLine, TuneSummary, TuneVerdict, TuneWinner};
+use kgauge_analyze::summary::{SettingLine, TuneSummary, TuneWinner};
 
 use super::Writer;
 use super::figures::write_table;
@@ -16,7 +16,7 @@ pub(super) fn write(writer: &mut Writer, search: &TuneSummary) {
     writer.gap();
     writer.sentence(Some(Ink::Strong), &words::answer(search), "", "  ");
     if let Some(winner) = &search.winner {
-        if search.verdict == TuneVerdict::Better {
+        if search.has_lines() {
             write_lines(writer, search, &winner.changes);
         }
         write_elsewhere(writer, winner);
@@ -71,7 +71,7 @@ fn write_elsewhere(writer: &mut Writer, winner: &TuneWinner) {
         return;
     }
     writer.gap();
-    writer.sentence(None, "Elsewhere:", "", "  ");
+    writer.sentence(None, "What else changes:", "", "  ");
     for line in lines {
         writer.sentence(None, &line, "  ", "    ");
     }
@@ -93,7 +93,7 @@ fn write_effects(writer: &mut Writer, search: &TuneSummary) {
             one.today.clone().unwrap_or_else(nothing),
             one.value.clone(),
             one.ratio.map_or_else(nothing, words::changed),
-            words::effect_word(one.effect).to_owned(),
+            words::effect_word(search, one.effect),
         ])
     });
     let table = TextTable {
@@ -106,7 +106,7 @@ fn write_effects(writer: &mut Writer, search: &TuneSummary) {
 /// A row for each candidate.
 fn write_race(writer: &mut Writer, search: &TuneSummary) {
     let columns = vec![
-        Column::new("raced", Alignment::Left, 0),
+        Column::new("candidate", Alignment::Left, 0),
         Column::new(words::figure_name(search), Alignment::Right, 0),
         Column::new("race", Alignment::Left, 1),
     ];

@@ -13,7 +13,9 @@ use super::layout;
 use super::lines::LineLog;
 use super::read::RunRead;
 use super::write::RunFolder;
-use crate::run::{AbRecord, EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord};
+use crate::run::{
+    AbRecord, EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord, TuneRecord,
+};
 
 /// A resumed run.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct ResumedRun {
     pub search: Option<SearchRecord>,
     /// Its A/B test, if it is one.
     pub ab: Option<AbRecord>,
+    /// Its search for better settings, if it is one and has measured anything.
+    pub tune: Option<TuneRecord>,
 }
 
 /// Why a run cannot be resumed.
@@ -72,8 +76,9 @@ impl RunFolder {
         // A plan that grows does not show how many there will be.
         let is_complete = match plan.is_open_ended() {
             true => {
-                read.status == RunStatus::Complete
-                    && !read.ab.as_ref().is_some_and(AbRecord::may_continue)
+                let may_continue = read.ab.as_ref().is_some_and(AbRecord::may_continue)
+                    || read.tune.as_ref().is_some_and(TuneRecord::may_continue);
+                read.status == RunStatus::Complete && !may_continue
             }
             false => done.len() >= planned.sum(),
         };
@@ -108,6 +113,7 @@ impl RunFolder {
             done,
             search: read.search,
             ab: read.ab,
+            tune: read.tune,
         })
     }
 }

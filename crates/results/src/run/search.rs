@@ -111,6 +111,16 @@ pub enum VoidCause {
     },
 }
 
+impl VoidCause {
+    /// Measurements that are void this often in a row end a search or a test.
+    pub const IN_A_ROW_MAX: usize = 3;
+
+    /// A failed measurement.
+    pub fn failed(why: impl Into<String>) -> VoidCause {
+        VoidCause::Failed { why: why.into() }
+    }
+}
+
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "kebab-case")]

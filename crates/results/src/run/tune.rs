@@ -32,7 +32,7 @@ pub struct TuneChoice {
     /// second load is full speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_rate: Option<f64>,
-    /// Conditions are judged at the second load only, because figures of flows at full speed do not show them.
+    /// Some conditions are judged at the second load only, because figures of flows at full speed do not show them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub conditions_apart: bool,
 }
@@ -54,8 +54,14 @@ pub struct LeftOutSetting {
 pub enum LeftOutCause {
     /// It does not act on the bottleneck.
     OtherBottleneck,
+    /// No value of it serves the goal.
+    OtherGoal,
+    /// Nothing in the scenario uses it.
+    Unused,
     /// It has the value already, or one beyond it.
     InForce,
+    /// Its value in force is not known, so there is no other one to try.
+    Unknown,
     /// The release does not have it.
     Release {
         /// The first release that does.
@@ -65,6 +71,11 @@ pub enum LeftOutCause {
     Scope,
     /// kgauge does not change the brokers of this target, or the setting has no effect there.
     Target,
+    /// The cluster has too few brokers.
+    Brokers {
+        /// The number that it takes.
+        needed: u32,
+    },
     /// It decides what an ack means.
     Durability,
     /// It would change the order of records with keys.
@@ -213,5 +224,25 @@ impl TuneRecord {
     /// The last phase of a kind.
     pub fn phase(&self, kind: TunePhaseKind) -> Option<&TunePhase> {
         self.phases.iter().rev().find(|phase| phase.kind == kind)
+    }
+
+    /// All measurements, in order; void ones too.
+    pub fn measures(&self) -> impl DoubleEndedIterator<Item = &TuneMeasure> {
+        self.phases.iter().flat_map(|phase| &phase.measures)
+    }
+
+    /// Whether more time may bring an answer, or a better one.
+    pub fn may_continue(&self) -> bool {
+        match self.end {
+            None
+            | Some(TuneEnd::Budget | TuneEnd::BudgetTooShort { .. } | TuneEnd::Void { .. }) => true,
+            Some(
+                TuneEnd::Decided
+                | TuneEnd::NothingToTry
+                | TuneEnd::Generator
+                | TuneEnd::NotSteady
+                | TuneEnd::ConditionMissed { .. },
+            ) => false,
+        }
     }
 }

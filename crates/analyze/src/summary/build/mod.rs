@@ -80,7 +80,7 @@ pub(super) fn summary(run: &RunRead) -> Summary {
             .map(|environment| environment.machine.clone()),
         exit_status: exit_status(status),
         status,
-        warnings: warnings::of_run(run),
+        warnings: warnings::of_run(run, &trials),
         drivers: drivers::comparisons(run.plan.as_ref(), &trials),
         partitions_needed: partitions::needed(run, &trials),
         checkup: crate::checkup::summary(run, &trials, &capacities),
@@ -308,6 +308,7 @@ fn search_has_no_answer(search: &TuneSummary) -> bool {
     match search.verdict {
         TuneVerdict::Better | TuneVerdict::Worse | TuneVerdict::NothingHelps => false,
         TuneVerdict::ConditionBroken
+        | TuneVerdict::ConditionOpen
         | TuneVerdict::FalseAlarm
         | TuneVerdict::Inconclusive
         | TuneVerdict::Refused => true,

@@ -2,7 +2,8 @@
 
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{
-    AbBlock, AbEnd, AbRecord, TuneChoice, TuneEnd, TuneOption, TunePhase, TunePhaseKind, TuneRecord,
+    AbBlock, AbEnd, AbRecord, TuneArm, TuneChoice, TuneEnd, TuneOption, TunePhase, TunePhaseKind,
+    TuneRecord,
 };
 use kgauge_scenario::{AbKind, AbPlan, AbSide, AbSidePlan, TunePlan, TuneSetting};
 
@@ -10,13 +11,15 @@ use super::ab;
 use super::tune_elsewhere::elsewhere;
 use super::verdict::unit_of_value;
 use crate::statistics::{Interval, median};
-use crate::summary::TrialSummary;
 use crate::summary::ab::{AbRatio, AbSummary, AbVerdict};
 use crate::summary::tune::{
     ConditionRecord, PhaseCost, RacePlace, RacedCandidate, SettingEffect, SettingLine,
     TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
 };
-use crate::tuning::{RaceExit, kept, race, screened, sign, table};
+use crate::summary::{GoalStatus, TrialSummary};
+use crate::tuning::{
+    RaceExit, condition_status, condition_values, of_winner, race, screened, sign, table,
+};
 
 /// The search, if the run made one.
 pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSummary> {
@@ -28,10 +31,10 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
     let winner = proof.map(|proof| winner(run, (plan, record), &choice, proof, seed));
     let limit = trials.first().and_then(|trial| trial.limit.as_ref());
     let missed = match record.end {
-        Some(TuneEnd::ConditionMissed { condition }) => record
-            .phases
-            .last()
-            .and_then(|phase| of_condition(plan, &[(phase, 0)], condition as usize)),
+        Some(TuneEnd::ConditionMissed { condition }) => {
+            let today = record.phases.last().map(|phase| (phase, 0));
+            of_condition(plan, condition as usize, today)
+        }
         _ => None,
     };
     let mut search = TuneSummary {
@@ -44,7 +47,7 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
         budget_ns: plan.budget_ns,
         verdict: verdict(record, winner.as_ref()),
         bottleneck: limit.map(|limit| limit.word),
-        settings: settings(plan, record, &choice),
+        settings: settings(plan, record, &choice, winner.as_ref()),
         race: raced(plan, record, &choice),
         winner,
         left_out: choice.left_out.clone(),
@@ -53,8 +56,8 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
         missed,
         took_s: record.took_ns as f64 / 1e9,
     };
-    // Without a gain that could be shown, it is still open whether there is one that could not.
-    if search.verdict == TuneVerdict::NothingHelps && search.winner.is_none() && search.is_open() {
+    // A gain that no measurement shows is ruled out only by narrow intervals.
+    if search.verdict == TuneVerdict::NothingHelps && search.is_open() {
         search.verdict = TuneVerdict::Inconclusive;
     }
     Some(search)
@@ -74,16 +77,23 @@ fn verdict(record: &TuneRecord, winner: Option<&TuneWinner>) -> TuneVerdict {
             Some(TuneEnd::Budget | TuneEnd::Void { .. }) | None => TuneVerdict::Inconclusive,
         };
     };
-    let is_broken = |one: &ConditionRecord| 2 * one.kept < one.repeats;
     match (winner.proof.verdict, winner.proof.better()) {
         _ if winner.aa.verdict == AbVerdict::Different => TuneVerdict::FalseAlarm,
-        (AbVerdict::Different, Some(AbSide::B)) => match winner.conditions.iter().any(is_broken) {
-            true => TuneVerdict::ConditionBroken,
-            false => TuneVerdict::Better,
-        },
+        (AbVerdict::Different, Some(AbSide::B)) => under_conditions(&winner.conditions),
         (AbVerdict::Different, _) => TuneVerdict::Worse,
         (AbVerdict::NoDifference, _) => TuneVerdict::NothingHelps,
         (AbVerdict::Inconclusive, _) => TuneVerdict::Inconclusive,
+    }
+}
+
+/// The answer about a winner that is better.
+fn under_conditions(conditions: &[ConditionRecord]) -> TuneVerdict {
+    let mut statuses = conditions.iter().map(|one| one.status);
+    let is_held = |status: GoalStatus| status == GoalStatus::Held;
+    match statuses.clone().any(|status| status == GoalStatus::NotHeld) {
+        true => TuneVerdict::ConditionBroken,
+        false if statuses.all(is_held) => TuneVerdict::Better,
+        false => TuneVerdict::ConditionOpen,
     }
 }
 
@@ -104,22 +114,32 @@ fn screened_ratios(
     (0..choice.settings.len()).map(ratio).collect()
 }
 
-fn settings(plan: &TunePlan, record: &TuneRecord, choice: &TuneChoice) -> Vec<TriedSetting> {
+fn settings(
+    plan: &TunePlan,
+    record: &TuneRecord,
+    choice: &TuneChoice,
+    winner: Option<&TuneWinner>,
+) -> Vec<TriedSetting> {
     let ratios = screened_ratios(plan, record, choice);
+    let is_screened = record.phase(TunePhaseKind::Screening).is_some();
     let tried = choice.settings.iter().zip(ratios);
     let mut tried: Vec<TriedSetting> = tried
         .map(|(setting, ratio)| {
             let known = table::known(&setting.name);
+            let ratio = ratio.or_else(|| proven_ratio(winner?, &setting.name));
+            let values = setting.values.iter().map(|value| value.text.as_str());
+            let shown = if is_screened { 1 } else { usize::MAX };
             TriedSetting {
                 name: setting.name.clone(),
                 scope: setting.scope,
                 today: setting.today.clone(),
-                value: setting
-                    .values
-                    .first()
-                    .map_or_else(String::new, |value| value.text.clone()),
+                value: values.take(shown).collect::<Vec<_>>().join(", "),
                 ratio,
-                effect: ratio.map_or(SettingEffect::Open, |ratio| effect(plan, ratio)),
+                effect: match ratio {
+                    Some(ratio) => effect(plan, ratio),
+                    None if plan.preset.is_some() => SettingEffect::NotAlone,
+                    None => SettingEffect::Open,
+                },
                 cost: known.map(|known| known.cost),
                 risk: known.map(|known| known.risk),
             }
@@ -128,6 +148,15 @@ fn settings(plan: &TunePlan, record: &TuneRecord, choice: &TuneChoice) -> Vec<Tr
     let order = |one: &TriedSetting| gain(plan, one.ratio);
     tried.sort_by(|a, b| order(b).total_cmp(&order(a)));
     tried
+}
+
+/// What the proof says of a setting that is all that the winner changes.
+fn proven_ratio(winner: &TuneWinner, name: &str) -> Option<AbRatio> {
+    let [only] = winner.changes.as_slice() else {
+        return None;
+    };
+    let (ratio, interval) = winner.proof.ratio.zip(winner.proof.interval)?;
+    (only.names.join(", ") == name).then_some(AbRatio { ratio, interval })
 }
 
 /// By how much a ratio is better, as a logarithm; the lowest for an unknown one.
@@ -172,11 +201,18 @@ fn lines(
         let setting = choice.settings.get(one.setting as usize)?;
         let value = setting.values.get(one.value as usize)?;
         let known = table::known(&setting.name);
-        let name = |(path, _): &(String, String)| TuneSetting::place_of(path).1.to_owned();
+        // Several flows may have the same setting.
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for (path, text) in &value.changes {
+            let pair = (TuneSetting::place_of(path).1, text.as_str());
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
         Some(SettingLine {
             scope: setting.scope,
-            names: value.changes.iter().map(name).collect(),
-            values: value.changes.iter().map(|(_, text)| text.clone()).collect(),
+            names: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            values: pairs.iter().map(|(_, text)| (*text).to_owned()).collect(),
             today: setting.today.clone(),
             // The screening had the first value.
             ratio: ratios
@@ -194,38 +230,61 @@ fn lines(
 }
 
 fn raced(plan: &TunePlan, record: &TuneRecord, choice: &TuneChoice) -> Vec<RacedCandidate> {
-    let Some(phase) = record.phase(TunePhaseKind::Race) else {
-        return Vec::new();
-    };
     let ratios = screened_ratios(plan, record, choice);
+    let candidate = |arm: &TuneArm, ratio: Option<AbRatio>, place: RacePlace| RacedCandidate {
+        trial: arm.trial,
+        changes: lines(&arm.options, choice, &ratios),
+        ratio,
+        place,
+    };
     let proof = record.phase(TunePhaseKind::Proof);
-    let won = proof
-        .and_then(|proof| proof.arms.last())
-        .map(|arm| &arm.options);
-    let state = race(plan, phase);
-    let mut raced: Vec<RacedCandidate> = state
-        .candidates
-        .iter()
-        .filter_map(|one| {
+    let won = proof.and_then(|proof| proof.arms.last());
+    let won = won.map(|arm| &arm.options);
+    let mut raced: Vec<RacedCandidate> = Vec::new();
+    if let Some(phase) = record.phase(TunePhaseKind::Race) {
+        let state = race(plan, phase);
+        raced.extend(state.candidates.iter().filter_map(|one| {
             let arm = phase.arms.get(one.arm)?;
             let known = one.gain.zip(one.interval);
-            Some(RacedCandidate {
-                trial: arm.trial,
-                changes: lines(&arm.options, choice, &ratios),
-                ratio: known.and_then(|(gain, ends)| ratio_of(plan, gain, ends)),
-                place: match one.out {
-                    _ if won == Some(&arm.options) => RacePlace::Winner,
-                    None => RacePlace::Finisher,
-                    Some(RaceExit::NoGain) => RacePlace::NoGain,
-                    Some(RaceExit::Behind) => RacePlace::Behind,
-                    Some(RaceExit::Condition) => RacePlace::BreaksCondition,
-                },
-            })
-        })
-        .collect();
+            let ratio = known.and_then(|(gain, ends)| ratio_of(plan, gain, ends));
+            let place = match one.out {
+                _ if won == Some(&arm.options) => RacePlace::Winner,
+                None => RacePlace::Finisher,
+                Some(RaceExit::NoGain) => RacePlace::NoGain,
+                Some(RaceExit::Behind) => RacePlace::Behind,
+                Some(RaceExit::Condition) => RacePlace::BreaksCondition,
+            };
+            Some(candidate(arm, ratio, place))
+        }));
+    }
     let order = |one: &RacedCandidate| gain(plan, one.ratio);
     raced.sort_by(|a, b| order(b).total_cmp(&order(a)));
+    raced.extend(
+        dropped(record)
+            .into_iter()
+            .map(|arm| candidate(arm, None, RacePlace::BreaksCondition)),
+    );
     raced
+}
+
+/// Candidates that broke a condition at the second load, and so did not race.
+fn dropped(record: &TuneRecord) -> Vec<&TuneArm> {
+    let Some(position) = record
+        .phases
+        .iter()
+        .rposition(|phase| phase.kind == TunePhaseKind::Conditions)
+    else {
+        return Vec::new();
+    };
+    let is_judged = record.end == Some(TuneEnd::Decided) || position + 1 < record.phases.len();
+    let later = record.phases[position + 1..].iter();
+    let entered: Vec<&Vec<TuneOption>> = later
+        .flat_map(|phase| phase.arms.iter().map(|arm| &arm.options))
+        .collect();
+    let candidates = record.phases[position].arms.iter().skip(1);
+    candidates
+        .filter(|arm| is_judged && !entered.contains(&&arm.options))
+        .collect()
 }
 
 /// Two arms of a proof as an A/B test.
@@ -286,11 +345,6 @@ fn winner(
     let options = phase.arms.last().map(|arm| arm.options.clone());
     let proof = test(plan, phase, [0, 2], seed);
     let other = record.phase(TunePhaseKind::OtherLoad);
-    let judged: Vec<(&TunePhase, usize)> = match (choice.conditions_apart, other) {
-        (false, _) => vec![(phase, 2)],
-        (true, Some(other)) => vec![(other, 1)],
-        (true, None) => Vec::new(),
-    };
     let conditions = 0..plan.keep.len();
     TuneWinner {
         changes: lines(
@@ -301,38 +355,39 @@ fn winner(
         proof,
         aa: test(plan, phase, [0, 1], seed),
         conditions: conditions
-            .filter_map(|condition| of_condition(plan, &judged, condition))
+            .filter_map(|condition| of_condition(plan, condition, of_winner(record, condition)))
             .collect(),
         elsewhere: elsewhere(run, plan, phase, other),
         other_rate: choice.other_rate.filter(|_| other.is_some()),
     }
 }
 
-/// A condition over the repeats of arms; arm 0 of each phase has the settings in force.
+/// A condition over the repeats of an arm; arm 0 of the phase has the settings in force.
 fn of_condition(
     plan: &TunePlan,
-    arms: &[(&TunePhase, usize)],
     condition: usize,
+    measured: Option<(&TunePhase, usize)>,
 ) -> Option<ConditionRecord> {
     let goal = plan.keep.get(condition)?;
-    let values = |of: &dyn Fn(usize) -> usize| -> Vec<f64> {
-        let measures = arms.iter().flat_map(|(phase, arm)| phase.of_arm(of(*arm)));
-        let values = measures.filter_map(|one| one.keep.get(condition).copied().flatten());
-        values.collect()
+    let values = |of: fn(usize) -> usize| {
+        measured.map_or_else(Vec::new, |(phase, arm)| {
+            condition_values(phase, of(arm), condition)
+        })
     };
-    let kept: Vec<bool> = arms
+    let own = values(|arm| arm);
+    let kept = own
         .iter()
-        .flat_map(|(phase, arm)| kept(plan, phase, *arm, condition))
-        .collect();
+        .filter(|value| goal.comparison.holds(**value, goal.value));
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     Some(ConditionRecord {
         condition: goal.text.clone(),
         required: goal.value,
         unit: unit_of_value(goal.figure.metric.unit()),
-        kept: count(kept.iter().filter(|kept| **kept).count()),
-        repeats: count(kept.len()),
-        median: median(values(&|arm| arm)),
-        median_today: median(values(&|_| 0)),
+        status: condition_status(goal, &own),
+        kept: count(kept.count()),
+        repeats: count(own.len()),
+        median: median(own.clone()),
+        median_today: median(values(|_| 0)),
     })
 }
 

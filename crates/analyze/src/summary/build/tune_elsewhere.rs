@@ -9,6 +9,7 @@ use crate::sequential::ratio_interval;
 use crate::statistics::{Interval, Spread, mean};
 use crate::summary::ab::AbRatio;
 use crate::summary::tune::{SideEffect, SideFigure};
+use crate::tuning::OTHER_BLOCKS;
 
 /// In the order in which reports have them.
 const FIGURES: [SideFigure; 6] = [
@@ -73,8 +74,9 @@ fn effect(
         .iter()
         .map(|(today, winner)| (winner / today).ln())
         .collect();
-    // The proof stops at its own figure's answer, the second load after a fixed number of blocks.
-    let interval = match is_second {
+    // A proof ends by its answer, and a second load with more blocks by its conditions. Only the usual number of blocks
+    // at the second load does not depend on what was measured.
+    let interval = match is_second && pairs.len() <= OTHER_BLOCKS {
         true => Spread::of(&logs)
             .and_then(|spread| spread.ci95)
             .map(|ends| Interval {

@@ -79,10 +79,14 @@ pub fn left_out(search: &TuneSummary) -> Vec<String> {
 fn left_out_cause(cause: &LeftOutCause) -> String {
     match cause {
         LeftOutCause::OtherBottleneck => "does not act on the bottleneck".to_owned(),
+        LeftOutCause::OtherGoal => "does not serve this goal".to_owned(),
+        LeftOutCause::Unused => "nothing in the scenario uses it".to_owned(),
         LeftOutCause::InForce => "already in force".to_owned(),
+        LeftOutCause::Unknown => "its value in force is unknown".to_owned(),
         LeftOutCause::Release { since } => format!("needs Kafka {since}"),
         LeftOutCause::Scope => "left out by --try".to_owned(),
         LeftOutCause::Target => "cannot be changed on this target".to_owned(),
+        LeftOutCause::Brokers { needed } => format!("needs {needed} brokers"),
         LeftOutCause::Durability => {
             "decides what an ack means (--durability-may-change)".to_owned()
         }
@@ -104,12 +108,15 @@ pub fn phase_begins(record: &TuneRecord) -> String {
     let arms = phase.arms.len() as u64;
     let name = phase_name(phase.kind);
     match phase.kind {
-        TunePhaseKind::Today => format!("{name}: measuring them, to know the bottleneck"),
+        TunePhaseKind::Today => format!("{name}: measured first, to find the bottleneck"),
         TunePhaseKind::Screening => format!(
             "{name}: {} of {}",
             format::plural(arms / 2, "combination", "combinations"),
             format::counted(settings as u64, "setting")
         ),
+        TunePhaseKind::Conditions if arms == 1 => {
+            format!("{name}: the settings in force at a fixed rate")
+        }
         TunePhaseKind::Conditions => format!("{name}: {} at a fixed rate", candidates(arms - 1)),
         TunePhaseKind::Race => format!(
             "{name}: {} against the settings in force",
@@ -126,7 +133,7 @@ fn candidates(count: u64) -> String {
     format::counted(count, "candidate")
 }
 
-/// The last measurement: `screening, block 1, 5 of 8: 412,000`.
+/// The last measurement: `screening, block 2: 5 of 8 measured`.
 pub fn measured(record: &TuneRecord) -> String {
     let Some((phase, measure)) = record
         .phases
@@ -144,8 +151,26 @@ pub fn measured(record: &TuneRecord) -> String {
     let done = of_block
         .filter(|one| one.block == measure.block && one.void.is_none())
         .count();
-    format!(
-        "{name}, block {block}: {} measured",
-        format::counted(done as u64, "arm")
-    )
+    match phase.kind {
+        TunePhaseKind::Today => {
+            format!(
+                "{name}: {} measured",
+                format::counted(block.into(), "repeat")
+            )
+        }
+        // Candidates leave a race.
+        TunePhaseKind::Race => format!("{name}, block {block}: {done} measured"),
+        TunePhaseKind::Screening => {
+            format!(
+                "{name}, block {block}: {done} of {} measured",
+                phase.arms.len() / 2
+            )
+        }
+        TunePhaseKind::Conditions | TunePhaseKind::Proof | TunePhaseKind::OtherLoad => {
+            format!(
+                "{name}, block {block}: {done} of {} measured",
+                phase.arms.len()
+            )
+        }
+    }
 }
