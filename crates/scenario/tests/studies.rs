@@ -189,7 +189,7 @@ fn the_size_sweep_writes_the_same_volume_in_each_trial() {
 
 #[test]
 fn consumers_read_everything_that_was_there_before() {
-    for (size, records) in [(Size::Quick, 3_000_000), (Size::Full, 50_000_000)] {
+    for (size, records) in [(Size::Quick, 8_000_000), (Size::Full, 50_000_000)] {
         let trial = &trials("three-consumers", size)[0];
         assert_eq!(trial.topic.preload.as_ref().unwrap().records, records);
         let FlowPlan::Consume(flow) = &trial.flows[0] else {
