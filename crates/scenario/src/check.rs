@@ -28,7 +28,7 @@ pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &Wri
         }
     }
     figures(reader, written);
-    faults(reader, written);
+    faults(reader, tree, written);
     mirror(reader, tree, written);
     answer(reader, tree, written);
 }
