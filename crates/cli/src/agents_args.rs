@@ -22,6 +22,11 @@ pub(crate) struct AgentsArgs {
     #[arg(long, value_name = "WHAT", default_value = "fail", requires = "agents")]
     pub(crate) agents_lost: LostAgents,
 
+    /// Run each echo flow on one agent, so that one clock measures it, or spread its clients over all agents. Then
+    /// end-to-end times compare two agents' clocks; the report shows the error and marks smaller figures
+    #[arg(long, value_name = "HOW", default_value = "one", requires = "agents")]
+    pub(crate) agents_echo: EchoAgents,
+
     /// File with the token that the agents were started with; needed for `HOST:PORT` and `join:`
     #[arg(long, value_name = "FILE", requires = "agents")]
     pub(crate) agents_token_file: Option<PathBuf>,
@@ -37,6 +42,16 @@ pub(crate) enum LostAgents {
     Tolerate,
 }
 
+/// Values of `--agents-echo`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EchoAgents {
+    /// One agent and one clock for each echo flow
+    #[default]
+    One,
+    /// All agents
+    All,
+}
+
 impl AgentsArgs {
     /// The text of `k8s:...`, if the agents are pods.
     pub(crate) fn pods(&self) -> Option<&str> {
@@ -46,9 +61,12 @@ impl AgentsArgs {
     }
 
     /// What a lead in a pod has to know of these flags.
-    pub(crate) fn lost_argument(&self) -> Option<String> {
+    pub(crate) fn lead_arguments(&self) -> impl Iterator<Item = String> {
         let tolerates = self.agents_lost == LostAgents::Tolerate;
-        tolerates.then(|| "--agents-lost=tolerate".to_owned())
+        let lost = tolerates.then(|| "--agents-lost=tolerate".to_owned());
+        let spreads = self.agents_echo == EchoAgents::All;
+        let echo = spreads.then(|| "--agents-echo=all".to_owned());
+        lost.into_iter().chain(echo)
     }
 
     /// The agents of a run; `None` if this process generates the load.
@@ -85,6 +103,7 @@ impl AgentsArgs {
                 LostAgents::Fail => AgentsLost::Fail,
                 LostAgents::Tolerate => AgentsLost::Tolerate,
             },
+            spreads_echoes: self.agents_echo == EchoAgents::All,
             token,
             program: std::env::current_exe().or_unwritable()?,
         }))

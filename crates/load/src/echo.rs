@@ -4,11 +4,14 @@
 //! can therefore compute the end-to-end time on the clock that it shares with the producers. The tracker knows when
 //! each batch was acked.
 //!
+//! If the clients of a flow are spread over several agents, each has its own tracker. Marks then contain times of a clock
+//! that all agents share, and the lead knows when all records were read.
+//!
 //! If consumers read a copy on another cluster, the mark also numbers its record: a replicator may copy a record twice,
 //! and the copy has its own offsets.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +40,28 @@ pub(crate) struct EchoTracker {
     /// The records read from a copy; none if the topic itself is read.
     copy: Option<Mutex<CopyTracker>>,
     is_transactional: bool,
+    /// Other agents write and read records of the flow, too.
+    spread: Option<SpreadEcho>,
+}
+
+/// The part of a flow that several agents run.
+#[derive(Debug, Default)]
+struct SpreadEcho {
+    /// What to add to times of this process to get those of the clock that all agents share.
+    clock_shift_ns: AtomicI64,
+    /// All records were read, somewhere.
+    is_over: AtomicBool,
+}
+
+/// The records of one agent in an echo flow that several agents run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EchoTally {
+    /// Records that its producers wrote and brokers acked.
+    pub acked: u64,
+    /// Records that its consumers read, whoever wrote them.
+    pub echoed: u64,
+    /// Its producers have the outcome of every record.
+    pub is_written: bool,
 }
 
 /// The records of a copy that were read.
@@ -119,7 +144,49 @@ impl EchoTracker {
             numbered_end: AtomicU64::new(0),
             copy: None,
             is_transactional: false,
+            spread: None,
         }
+    }
+
+    /// A tracker for a flow that several agents run.
+    pub(crate) fn of_agents(self) -> Self {
+        Self {
+            spread: Some(SpreadEcho::default()),
+            ..self
+        }
+    }
+
+    /// Whether several agents run the flow.
+    pub(crate) fn is_spread(&self) -> bool {
+        self.spread.is_some()
+    }
+
+    /// This agent's records, if several agents run the flow.
+    pub(crate) fn tally(&self) -> Option<EchoTally> {
+        self.spread.as_ref().map(|_| EchoTally {
+            acked: self.acked.load(Ordering::Relaxed),
+            echoed: self.echoed.load(Ordering::Relaxed),
+            is_written: self.producers_left.load(Ordering::Relaxed) == 0,
+        })
+    }
+
+    /// All records were read, by all agents together.
+    pub(crate) fn end_spread(&self) {
+        if let Some(spread) = &self.spread {
+            spread.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The clock that all agents share is ahead of this process's by this time.
+    pub(crate) fn set_clock_shift(&self, shift_ns: i64) {
+        if let Some(spread) = &self.spread {
+            spread.clock_shift_ns.store(shift_ns, Ordering::Relaxed);
+        }
+    }
+
+    fn clock_shift_ns(&self) -> i64 {
+        let spread = self.spread.as_ref();
+        spread.map_or(0, |spread| spread.clock_shift_ns.load(Ordering::Relaxed))
     }
 
     /// A tracker for consumers that read a copy.
@@ -132,6 +199,7 @@ impl EchoTracker {
 
     /// Writes a record's mark over the end of its value.
     pub(crate) fn mark(&self, number: u64, intended_ns: u64, value: &mut [u8]) {
+        let intended_ns = intended_ns.saturating_add_signed(self.clock_shift_ns());
         let from = value.len().saturating_sub(MARK_BYTES);
         if self.copy.is_some()
             && let Some(to) = value[..from].last_chunk_mut::<NUMBER_BYTES>()
@@ -161,7 +229,7 @@ impl EchoTracker {
         // A foreign number must not allocate memory.
         let is_ours = self.copy.is_none() || number < self.numbered_end.load(Ordering::Relaxed);
         is_ours.then(|| EchoMark {
-            intended_ns: u64::from_be_bytes(*time),
+            intended_ns: u64::from_be_bytes(*time).saturating_sub_signed(self.clock_shift_ns()),
             number,
         })
     }
@@ -191,7 +259,7 @@ impl EchoTracker {
     /// A batch was acked. `base` is negative if the broker does not report it.
     pub(crate) fn acked(&self, partition: u32, base: i64, records: u64, acked_ns: u64) {
         self.acked.fetch_add(records, Ordering::Relaxed);
-        if base < 0 || self.reads_copy() {
+        if base < 0 || self.reads_copy() || self.is_spread() {
             return;
         }
         let Some(mut lane) = self.lane(partition) else {
@@ -261,6 +329,9 @@ impl EchoTracker {
 
     /// Whether all acked records were read, by a consumer with these positions.
     pub(crate) fn is_complete(&self, mut positions: impl Iterator<Item = (u32, i64)>) -> bool {
+        if let Some(spread) = &self.spread {
+            return spread.is_over.load(Ordering::Relaxed);
+        }
         self.producers_left.load(Ordering::Relaxed) == 0
             && self.missing() == 0
             // A copy has its own offsets.
@@ -270,8 +341,11 @@ impl EchoTracker {
             }))
     }
 
-    /// Records that were acked and not read back yet.
+    /// Records that were acked and not read back yet; 0 if only the lead knows.
     pub(crate) fn missing(&self) -> u64 {
+        if self.is_spread() {
+            return 0;
+        }
         let acked = self.acked.load(Ordering::Relaxed);
         acked.saturating_sub(self.echoed.load(Ordering::Relaxed))
     }
@@ -375,6 +449,40 @@ mod tests {
             "the reader is not past them"
         );
         assert!(tracker.is_complete([(0, 10)].into_iter()));
+    }
+
+    #[test]
+    fn spread_over_agents_times_are_those_of_a_shared_clock_and_the_lead_ends_the_flow() {
+        let (writer, reader) = (
+            EchoTracker::new(7, 1, 1).of_agents(),
+            EchoTracker::new(7, 0, 1).of_agents(),
+        );
+        // The writer's clock is 300 ahead of the shared one, the reader's 200 behind.
+        writer.set_clock_shift(-300);
+        reader.set_clock_shift(200);
+        let mut value = vec![b'x'; 32];
+        writer.mark(0, 10_300, &mut value);
+        // 10,000 on the shared clock.
+        assert_eq!(reader.mark_of(&value).unwrap().intended_ns, 9_800);
+        writer.acked(0, 5, 3, 100);
+        reader.echoed(3, 200);
+        assert_eq!((writer.missing(), reader.missing()), (0, 0));
+        let written = EchoTally {
+            acked: 3,
+            echoed: 0,
+            is_written: false,
+        };
+        assert_eq!(writer.tally(), Some(written));
+        let read = EchoTally {
+            acked: 0,
+            echoed: 3,
+            is_written: true,
+        };
+        assert_eq!(reader.tally(), Some(read));
+        assert!(!reader.is_complete([(0, 8)].into_iter()));
+        reader.end_spread();
+        assert!(reader.is_complete([(0, 0)].into_iter()));
+        assert_eq!(EchoTracker::new(7, 1, 1).tally(), None);
     }
 
     #[test]

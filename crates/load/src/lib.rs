@@ -56,7 +56,7 @@ mod worker_context;
 pub use ceiling::{Ceiling, CeilingError, CeilingPath, CeilingSetup, Ceilings, ceiling};
 pub use clock::Clock;
 pub use driver::{DriverError, DriverProgram, DriverUse};
-pub use echo::CopyTally;
+pub use echo::{CopyTally, EchoTally};
 pub use incident::Incident;
 pub use load_control::{HOLD_NOTICE_NS, HoldControl, LoadControl};
 pub use load_setup::{CopySetup, LoadSetup, PrepareError, VerifySetup};

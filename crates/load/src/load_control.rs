@@ -1,9 +1,11 @@
 //! Lets the caller of a running load observe its rates and decide when its hold starts and ends.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use kgauge_results::PaceSeries;
 
+use crate::echo::{EchoTally, EchoTracker};
 use crate::sync::lock;
 use crate::worker::WorkerShared;
 
@@ -33,12 +35,34 @@ pub const HOLD_NOTICE_NS: u64 = 500_000_000;
 pub struct LoadControl<'a> {
     pub(crate) shared: &'a WorkerShared,
     pub(crate) hold_ns: Option<u64>,
+    /// The tracker of each flow that reads back what it writes.
+    pub(crate) echoes: &'a [Option<Arc<EchoTracker>>],
 }
 
 impl LoadControl<'_> {
     /// Ends the hold at a time, which may be a moment ago.
     pub fn end_hold_at(&self, at_ns: u64) {
         self.shared.hold_end_ns.fetch_min(at_ns, Ordering::AcqRel);
+    }
+
+    /// For each flow this agent's records, if it is an echo flow that several agents run.
+    pub fn echo_tallies(&self) -> Vec<Option<EchoTally>> {
+        let echoes = self.echoes.iter();
+        echoes.map(|echo| echo.as_ref()?.tally()).collect()
+    }
+
+    /// All records of the echo flows that several agents run were read.
+    pub fn end_echoes(&self) {
+        self.echoes
+            .iter()
+            .flatten()
+            .for_each(|echo| echo.end_spread());
+    }
+
+    /// What to add to times of this process to get those of the clock that all agents share.
+    pub fn set_clock_shift(&self, shift_ns: i64) {
+        let echoes = self.echoes.iter().flatten();
+        echoes.for_each(|echo| echo.set_clock_shift(shift_ns));
     }
 
     /// When the last client with a record count was complete; 0 without such clients, `None` before.

@@ -58,10 +58,16 @@ pub(crate) fn parts_of(
     Ok(match plan {
         FlowPlan::Produce(flow) => vec![MemberGroup::producers(share, flow)?],
         FlowPlan::Consume(flow) => vec![MemberGroup::consumers(share, flow.clone())],
-        // Producers and consumers of an echo flow share a clock.
-        FlowPlan::Echo(flow) if !share.runs_echo(&flow.produce.name) => Vec::new(),
         FlowPlan::Echo(flow) => {
-            let share = &share.alone();
+            let is_spread = share.spreads_echo(flow);
+            if !is_spread && !share.runs_echo(&flow.produce.name) {
+                return Ok(Vec::new());
+            }
+            // Otherwise producers and consumers of an echo flow share a clock.
+            let share = &match is_spread {
+                true => share.clone(),
+                false => share.alone(),
+            };
             let mut producers = MemberGroup::producers(share, &flow.produce)?;
             let mut consumers = MemberGroup::consumers(share, flow.consume());
             // A reader must not take records of another trial or run for its own.
@@ -69,6 +75,9 @@ pub(crate) fn parts_of(
             let seed = derive_seed(share.flow_seed(&flow.produce.name), &place);
             let partitions = share.trial.topic.partitions;
             let mut tracker = EchoTracker::new(seed, producers.members.len(), partitions);
+            if is_spread {
+                tracker = tracker.of_agents();
+            }
             if reads_copy {
                 tracker = tracker.of_copy();
             }

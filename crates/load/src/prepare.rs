@@ -152,6 +152,10 @@ fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
             FlowPlan::Produce(flow) if !flow.driver.is_kgauge() => 0,
             FlowPlan::Produce(flow) => share.members(&flow.name, flow.producers).count(),
             FlowPlan::Consume(flow) => share.members(&flow.name, flow.consumers_all()).count(),
+            FlowPlan::Echo(flow) if share.spreads_echo(flow) => {
+                let of = |clients| share.members(&flow.produce.name, clients).count();
+                of(flow.produce.producers) + of(flow.consumers)
+            }
             FlowPlan::Echo(flow) if share.runs_echo(&flow.produce.name) => {
                 (flow.produce.producers + flow.consumers) as usize
             }
@@ -292,8 +296,13 @@ impl ClientSetup<'_> {
             1 => named,
             _ => format!("{named}-{}", member.index),
         };
+        // As in Kafka's producer, it holds for requests to the coordinator, too.
+        let client = kgauge_client::ClientConfig {
+            request_timeout: Duration::from_nanos(settings.request_timeout_ns),
+            ..self.setup.client.clone()
+        };
         let thread = TransactionThread::start(&TransactionSetup {
-            client: self.setup.client,
+            client: &client,
             topic: self.lookup.topic.clone(),
             id: id.clone(),
             timeout: Duration::from_nanos(settings.transaction_timeout_ns),

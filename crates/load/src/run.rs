@@ -238,6 +238,7 @@ impl PreparedLoad {
         let control = LoadControl {
             shared: &shared,
             hold_ns: stages.hold_ns,
+            echoes: &echoes,
         };
         watch.until_over(&running, &mut |progress| on_progress(progress, &control));
         let (outcomes, driven) = running.join()?;

@@ -74,7 +74,9 @@ pub(crate) fn check_agents(
 ) -> Result<(), RunError> {
     check_reach(request, client)?;
     if let Some(pool) = pool {
-        report_idle(pool, plan, observer);
+        let agents = request.agents.as_ref();
+        let spreads_echoes = agents.is_some_and(|agents| agents.spreads_echoes);
+        report_idle(pool, (plan, spreads_echoes), observer);
     }
     Ok(())
 }
@@ -113,9 +115,14 @@ fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Result<(), Ru
 }
 
 /// Reports agents that have nothing to do.
-fn report_idle(pool: &SharedPool, plan: &Plan, observer: &mut dyn Observer) {
+fn report_idle(
+    pool: &SharedPool,
+    (plan, spreads_echoes): (&Plan, bool),
+    observer: &mut dyn Observer,
+) {
     let count = pool.lock().count();
-    let busy = plan.trials.iter().map(|trial| busy_agents(trial, count));
+    let trials = plan.trials.iter();
+    let busy = trials.map(|trial| busy_agents(trial, spreads_echoes, count));
     let idle = count.saturating_sub(busy.max().unwrap_or(0));
     if idle > 0 {
         observer.observe(&RunEvent::Remark(&format!(
@@ -125,12 +132,15 @@ fn report_idle(pool: &SharedPool, plan: &Plan, observer: &mut dyn Observer) {
 }
 
 /// How many agents have a client in a trial.
-fn busy_agents(trial: &Trial, count: u32) -> u32 {
+fn busy_agents(trial: &Trial, spreads_echoes: bool, count: u32) -> u32 {
     let mut busy = BTreeSet::new();
     for (position, flow) in (0_u32..).zip(&trial.flows) {
         let clients = match flow {
             FlowPlan::Produce(flow) => flow.producers,
             FlowPlan::Consume(flow) => flow.consumers_all(),
+            FlowPlan::Echo(flow) if spreads_echoes && flow.produce.transaction.is_none() => {
+                flow.produce.producers.max(flow.consumers)
+            }
             // One agent runs all of it.
             FlowPlan::Echo(_) => 1,
         };

@@ -11,7 +11,7 @@ use kgauge_load::{
 use kgauge_observe::WatchedProcess;
 use kgauge_results::RepeatFolder;
 use kgauge_results::run::{AgentRecord, Subject};
-use kgauge_scenario::Share;
+use kgauge_scenario::{FlowPlan, Share, Stripe};
 
 use crate::error::{OrRunError, RunError};
 use crate::load_errors::{load_failed, prepare_failed};
@@ -29,11 +29,15 @@ pub(crate) enum LoadRun {
 }
 
 /// A load that agents have prepared. Dropping it ends the load, or lets them forget it.
-pub(crate) struct AgentsLoad(SharedPool);
+pub(crate) struct AgentsLoad {
+    pool: SharedPool,
+    /// Flows of which agents read records of other agents.
+    spread_echoes: Vec<usize>,
+}
 
 impl Drop for AgentsLoad {
     fn drop(&mut self) {
-        self.0.lock().stop();
+        self.pool.lock().stop();
     }
 }
 
@@ -43,6 +47,8 @@ pub(crate) struct EndedLoad {
     /// The agents that ran it.
     pub(crate) agents: Vec<AgentRecord>,
     pub(crate) agents_cpu: Option<AgentsCpu>,
+    /// Of each flow whose end-to-end times compare two clocks, their largest error.
+    pub(crate) echo_bounds_ns: Vec<(usize, u64)>,
     pub(crate) trouble: Option<AgentsTrouble>,
 }
 
@@ -58,6 +64,11 @@ impl LoadRun {
         let topic = &prepared_topic.facts.name;
         if let Some(pool) = &session.agents {
             let measures_ceilings = !pool.lock().is_local();
+            let agents = session.request.agents.as_ref();
+            let share = &Share {
+                spreads_echoes: agents.is_some_and(|agents| agents.spreads_echoes),
+                ..share.clone()
+            };
             let order = |agent| {
                 Some(PrepareOrder {
                     key: folder.key(),
@@ -71,7 +82,11 @@ impl LoadRun {
             };
             let prepared = pool.lock().prepare(&order, &session.stopping.load);
             prepared.map_err(|error| agents_failed(session, error))?;
-            return Ok(Self::Agents(AgentsLoad(pool.clone())));
+            let count = pool.lock().count();
+            return Ok(Self::Agents(AgentsLoad {
+                pool: pool.clone(),
+                spread_echoes: spread_echoes(&share.of_agent(Stripe { index: 0, count })),
+            }));
         }
         let setup = LoadSetup {
             verify,
@@ -106,7 +121,7 @@ impl LoadRun {
     pub(crate) fn start_clock(&self) -> Clock {
         match self {
             Self::Here(_) => Clock::start(),
-            Self::Agents(agents) => agents.0.lock().announce_start(),
+            Self::Agents(agents) => agents.pool.lock().announce_start(),
         }
     }
 
@@ -126,12 +141,13 @@ impl LoadRun {
                     outcome: ran.map_err(load_failed)?,
                     agents: Vec::new(),
                     agents_cpu: None,
+                    echo_bounds_ns: Vec::new(),
                     trouble: None,
                 });
             }
             Self::Agents(agents) => agents,
         };
-        let mut pool = agents.0.lock();
+        let mut pool = agents.pool.lock();
         let files = (0..pool.count()).map(|agent| folder.agent_files(agent));
         let files = files.collect::<Result<Vec<_>, _>>().or_unwritable()?;
         let repeat = AgentsRepeat {
@@ -139,15 +155,44 @@ impl LoadRun {
             files,
             clock,
             interrupt,
+            spread_echoes: agents.spread_echoes.clone(),
         };
         let ran = pool.run(repeat, &mut on_progress);
+        let bound_ns = two_clocks_bound_ns(&ran.records);
+        let flows = agents.spread_echoes.iter();
         Ok(EndedLoad {
+            echo_bounds_ns: flows.map(|flow| (*flow, bound_ns)).collect(),
             outcome: ran.outcome,
             agents: ran.records,
             agents_cpu: Some(AgentsCpu(ran.process_hold_cpu_ns)),
             trouble: ran.trouble,
         })
     }
+}
+
+/// The flows that are spread so that agents read records of other agents.
+fn spread_echoes(share: &Share) -> Vec<usize> {
+    let flows = share.trial.flows.iter().enumerate();
+    let spread = flows.filter(|(_, flow)| match flow {
+        FlowPlan::Echo(flow) => share.spreads_echo(flow),
+        FlowPlan::Produce(_) | FlowPlan::Consume(_) => false,
+    });
+    spread.map(|(index, _)| index).collect()
+}
+
+/// The largest error of a time from an event on one agent to an event on another. Each agent's clock is known within
+/// its bound, and the agent learns within half a second by how much it has drifted.
+fn two_clocks_bound_ns(agents: &[AgentRecord]) -> u64 {
+    let clocks = agents.iter().filter_map(|agent| agent.clock);
+    let mut bounds_ns: Vec<u64> = clocks
+        .map(|clock| {
+            let drift_ns = clock.drift_ppb.unsigned_abs() / 2;
+            clock.bound_ns_max.saturating_add(drift_ns)
+        })
+        .collect();
+    bounds_ns.sort_unstable();
+    let largest = bounds_ns.iter().rev().take(2);
+    largest.fold(0, |sum, bound_ns| u64::saturating_add(sum, *bound_ns))
 }
 
 /// Errors of agents, as errors of the run.
@@ -190,4 +235,46 @@ pub(crate) fn agent_processes(session: &Session<'_>) -> Vec<WatchedProcess> {
         },
     };
     pids.map(watched).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_results::run::AgentClockRecord;
+
+    use super::*;
+
+    fn agent(bound_ns_max: u64, drift_ppb: i64) -> AgentRecord {
+        AgentRecord {
+            index: 0,
+            name: String::new(),
+            is_local: false,
+            start_bound_ns: None,
+            start_late_ns: None,
+            clock: Some(AgentClockRecord {
+                bound_ns_max,
+                offset_ns: 0,
+                drift_ppb,
+                exchanges: 1,
+                is_stepped: false,
+            }),
+            records_acked: 0,
+            threads: 1,
+            thread_cpu_ns_max: None,
+            process_cpu_ns: None,
+            lag_ns_p99: None,
+            lag_ns_max: None,
+            cpu_limit_periods: None,
+            cpu_limit_periods_throttled: None,
+            full_speed_ns: None,
+            network: None,
+            lost: None,
+        }
+    }
+
+    #[test]
+    fn the_two_worst_clocks_bound_a_time_between_agents() {
+        let agents = [agent(10_000, 0), agent(40_000, -20_000), agent(30_000, 0)];
+        assert_eq!(two_clocks_bound_ns(&agents), 40_000 + 10_000 + 30_000);
+        assert_eq!(two_clocks_bound_ns(&[]), 0);
+    }
 }

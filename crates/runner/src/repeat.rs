@@ -85,6 +85,11 @@ pub(crate) fn repeat(
         seen,
         &mut flows,
     );
+    for (flow, bound_ns) in &measured.echo_bounds_ns {
+        if let Some(record) = flows.get_mut(*flow) {
+            record.clock_bound_ns = Some(*bound_ns);
+        }
+    }
     let record = RepeatRecord {
         key,
         started_unix_ms,
@@ -155,6 +160,8 @@ fn finish(
 struct MeasuredRepeat {
     load: LoadOutcome,
     agents: Vec<AgentRecord>,
+    /// Of each flow whose end-to-end times compare two clocks, their largest error.
+    echo_bounds_ns: Vec<(usize, u64)>,
     cpu: ProcessCpu,
     behind: EchoDelay,
     trouble: Option<Trouble>,
@@ -262,6 +269,7 @@ fn measure(
     Ok(MeasuredRepeat {
         load,
         agents: ended.agents,
+        echo_bounds_ns: ended.echo_bounds_ns,
         cpu,
         behind,
         trouble,
@@ -454,6 +462,7 @@ fn flow_records(
             .filter(|_| flow.produces().is_none_or(|flow| flow.driver.is_kgauge()))
             .map(|flow| flow.totals.connections),
         ceiling: session.ceilings.of_flow(index),
+        clock_bound_ns: None,
         pace: outcome.flows.get(index).map(|flow| flow.pace.clone()),
     };
     trial.flows.iter().enumerate().map(of).collect()

@@ -82,6 +82,9 @@ pub struct AgentsRequest {
     pub spec: AgentsSpec,
     /// What happens if one of them is lost.
     pub lost: AgentsLost,
+    /// Echo flows are spread over them, so that end-to-end times compare two clocks. Otherwise one agent runs each echo
+    /// flow, with one clock.
+    pub spreads_echoes: bool,
     /// The secret that they share with the lead.
     pub token: AgentToken,
     /// The program to start as an agent: kgauge itself.

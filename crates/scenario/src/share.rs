@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cluster_needs::ClusterNeeds;
-use crate::keys::flow::FlowPlan;
+use crate::keys::flow::{EchoFlow, FlowPlan};
 use crate::keys::stages::Stages;
 use crate::keys::topic::TopicPlan;
 use crate::plan::{Plan, Trial};
@@ -27,6 +27,9 @@ pub struct Share {
     /// The seed of this repeat. It is the same for the same repeat of every trial, so that
     /// trials are compared under equal arrivals.
     pub seed: u64,
+    /// Echo flows are spread over the agents, so that records are read with another clock than they were written with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spreads_echoes: bool,
 }
 
 impl Plan {
@@ -44,6 +47,7 @@ impl Plan {
             trial: trial.clone(),
             repeat,
             seed: derive_seed(self.seed, &format!("repeat {repeat}")),
+            spreads_echoes: false,
         })
     }
 }
@@ -66,6 +70,7 @@ impl Share {
             stages,
             faults: Vec::new(),
             verify: false,
+            finds: Vec::new(),
             repeats: 1,
             goals: Vec::new(),
             published: Vec::new(),
@@ -84,6 +89,7 @@ impl Share {
             trial,
             repeat: 0,
             seed,
+            spreads_echoes: false,
         }
     }
 
@@ -102,10 +108,16 @@ impl Share {
         u32::try_from(position % agents as usize).unwrap_or(0)
     }
 
-    /// Whether this agent runs an echo flow. One agent runs all of it, so that each round trip is measured with one
-    /// clock.
+    /// Whether this agent runs an echo flow that is not spread. One agent runs all of it, so that each round trip is
+    /// measured with one clock.
     pub fn runs_echo(&self, flow: &str) -> bool {
         self.first_agent(flow) == self.agent_index
+    }
+
+    /// Whether the clients of an echo flow are spread over several agents. Only one process knows when its transactions
+    /// are committed.
+    pub fn spreads_echo(&self, flow: &EchoFlow) -> bool {
+        self.spreads_echoes && self.agent_count > 1 && flow.produce.transaction.is_none()
     }
 
     /// The share of the same repeat for an agent that runs everything.

@@ -5,7 +5,7 @@
 use kgauge_scenario::{
     AssignmentStrategy, ClusterFacts, ConsumeEnd, ConsumerSettings, FileRead, Files, FlowPlan,
     GoalComparison, GroupPlan, GroupProtocol, Plan, PlanError, PlanReadError, PlanRequest,
-    ProduceFlow, Scenario, Shape, Size, Stripe, Studies, TargetKind, Trace, Trial,
+    ProduceFlow, Scenario, Shape, Share, Size, Stripe, Studies, TargetKind, Trace, Trial,
 };
 
 const MS: u64 = 1_000_000;
@@ -545,4 +545,32 @@ fn the_share_of_an_agent_is_the_plans_and_an_echo_flow_has_one_agent() {
         });
         assert_eq!(runs.collect::<Vec<_>>(), [position as u32 % 3]);
     }
+}
+
+#[test]
+fn an_echo_flow_is_spread_over_several_agents_unless_it_has_transactions() {
+    let flow = "kind: echo, shape: {constant: 1k/s}, record: {size: 100 B}";
+    let text = format!(
+        "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6}}\nflows:\n  - {{name: plain, {flow}}}\n  - {{name: \
+         commits, {flow}, transaction: 100 ms, consumer-settings: {{isolation.level: read_committed}}}}\nstages: \
+         {{warm-up: 0 s, hold: 1 s}}\n"
+    );
+    let scenario = Scenario::parse("a.yaml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+    let trial = scenario.trials(Size::Default).remove(0);
+    let whole = Share {
+        spreads_echoes: true,
+        ..Share::of_trial(trial, 1)
+    };
+    let spread = |share: &Share| -> Vec<bool> {
+        let echoes = share.trial.flows.iter().filter_map(|flow| match flow {
+            FlowPlan::Echo(flow) => Some(share.spreads_echo(flow)),
+            _ => None,
+        });
+        echoes.collect()
+    };
+    let first = Stripe { index: 0, count: 3 };
+    assert_eq!(spread(&whole.of_agent(first)), [true, false]);
+    assert_eq!(spread(&whole), [false, false], "there is one agent");
+    let text = serde_json::to_string(&whole).unwrap();
+    assert_eq!(serde_json::from_str::<Share>(&text).unwrap(), whole);
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
 use kgauge_load::{
-    Ceilings, Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad,
+    Ceilings, Clock, EchoTally, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad,
 };
 use kgauge_observe::{CpuTrack, Sampler, SamplingPlan};
 use kgauge_results::recorder::SliceTap;
@@ -118,6 +118,7 @@ impl PreparedRepeat {
             cpu: CpuTrack::of(Some(std::process::id())),
             count: 0,
             counts_done_ns: None,
+            echoes: Vec::new(),
             next: None,
         };
         reports.cpu.sample(clock.now_ns());
@@ -141,6 +142,7 @@ impl PreparedRepeat {
                 AgentMessage::Ended(Box::new(AgentOutcome {
                     process_hold_cpu_ns: reports.cpu.between(hold.0, hold.1),
                     counts_done_ns: reports.counts_done_ns,
+                    echoes: std::mem::take(&mut reports.echoes),
                     lag_ns_p99: tally.lateness.value_ns_at(Quantile::P99),
                     lag_ns_max: tally.lateness.max_ns(),
                     cpu_limit_periods: machine.cpu_limit_periods(),
@@ -225,6 +227,7 @@ struct LoadReports<'a> {
     cpu: CpuTrack,
     count: u32,
     counts_done_ns: Option<u64>,
+    echoes: Vec<Option<EchoTally>>,
     /// The lead prepares the next repeat already: this one is being stopped.
     next: Option<LeadRequest>,
 }
@@ -235,6 +238,7 @@ impl LoadReports<'_> {
         self.take_decisions(control);
         let was_done = self.counts_done_ns.is_some();
         self.counts_done_ns = control.counts_done_ns();
+        self.echoes = control.echo_tallies();
         let is_due = self.count.is_multiple_of(REPORTS_PER_MESSAGE)
             || was_done != self.counts_done_ns.is_some()
             || !progress.incidents.is_empty()
@@ -248,6 +252,7 @@ impl LoadReports<'_> {
             load: Box::new(progress.clone()),
             paces: if is_open { control.paces() } else { Vec::new() },
             counts_done_ns: self.counts_done_ns,
+            echoes: self.echoes.clone(),
         };
         // A lead that is gone has raised the stop.
         let _ = self.session.outgoing.message(&message);
@@ -260,6 +265,8 @@ impl LoadReports<'_> {
             match request.message {
                 LeadMessage::BeginHold { at_ns } => control.begin_hold(at_ns),
                 LeadMessage::EndHold { at_ns } => control.end_hold_at(at_ns),
+                LeadMessage::ClockShift { shift_ns } => control.set_clock_shift(shift_ns),
+                LeadMessage::EndEchoes => control.end_echoes(),
                 LeadMessage::Prepare { .. } => self.next = Some(request),
                 // The connection has raised the flag already.
                 LeadMessage::Stop => {}

@@ -121,6 +121,8 @@ impl AgentSession {
                 | LeadMessage::ClockProbe { .. }
                 | LeadMessage::BeginHold { .. }
                 | LeadMessage::EndHold { .. }
+                | LeadMessage::ClockShift { .. }
+                | LeadMessage::EndEchoes
                 | LeadMessage::Bye => {}
             }
         }

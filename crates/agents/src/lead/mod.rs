@@ -8,6 +8,7 @@ mod link;
 mod merge;
 mod parallel;
 mod pool;
+mod prepare;
 mod progress;
 mod record;
 mod run;

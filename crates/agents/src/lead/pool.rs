@@ -77,6 +77,8 @@ pub(super) struct PoolAgent {
 /// An agent's clock when the start of a repeat was agreed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartClock {
+    /// The offset that the start was converted with.
+    pub(super) offset_ns: i64,
     /// The error of the start.
     pub(super) bound_ns: u64,
     /// How often the clock had stepped.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_load::{Incident, LoadProgress, Outage, OutageChange, Totals};
+use kgauge_load::{EchoTally, Incident, LoadProgress, Outage, OutageChange, Totals};
 use kgauge_results::PaceSeries;
 use kgauge_results::run::ClientSample;
 
@@ -23,6 +23,7 @@ pub(super) struct AgentProgress {
     pub(super) load: Option<LoadProgress>,
     pub(super) paces: Vec<PaceSeries>,
     pub(super) counts_done_ns: Option<u64>,
+    pub(super) echoes: Vec<Option<EchoTally>>,
     /// It records nothing any more.
     pub(super) is_over: bool,
 }
@@ -45,6 +46,7 @@ impl ReportedProgress {
         mut load: LoadProgress,
         paces: Vec<PaceSeries>,
         counts_done_ns: Option<u64>,
+        echoes: Vec<Option<EchoTally>>,
     ) {
         self.incidents.append(&mut load.incidents);
         for change in std::mem::take(&mut load.outage_changes) {
@@ -56,6 +58,7 @@ impl ReportedProgress {
             }
             agent.load = Some(load);
             agent.counts_done_ns = counts_done_ns;
+            agent.echoes = echoes;
         }
     }
 
@@ -78,6 +81,35 @@ impl ReportedProgress {
                 }
             }
         }
+    }
+
+    /// The last report of an agent's records in echo flows that are spread.
+    pub(super) fn note_echoes(&mut self, index: usize, echoes: Vec<Option<EchoTally>>) {
+        if let Some(agent) = self.agents.get_mut(index) {
+            agent.echoes = echoes;
+        }
+    }
+
+    /// The records of all agents in an echo flow that is spread. It is written only if every agent that is not over has
+    /// written its part.
+    pub(super) fn echo(&self, flow: usize) -> EchoTally {
+        let mut sum = EchoTally {
+            is_written: true,
+            ..EchoTally::default()
+        };
+        for agent in &self.agents {
+            let part = agent.echoes.get(flow).copied().flatten();
+            sum.is_written &= agent.is_over || part.is_some_and(|part| part.is_written);
+            let part = part.unwrap_or_default();
+            sum.acked = sum.acked.saturating_add(part.acked);
+            sum.echoed = sum.echoed.saturating_add(part.echoed);
+        }
+        sum
+    }
+
+    /// Something that the lead noticed.
+    pub(super) fn note_incident(&mut self, incident: Incident) {
+        self.incidents.push(incident);
     }
 
     /// An agent ended, or was lost.
@@ -129,6 +161,13 @@ impl ReportedProgress {
                 if let Some(records) = part {
                     *sum = Some(sum.unwrap_or(0).saturating_add(*records));
                 }
+            }
+        }
+        for (flow, behind) in behind.iter_mut().enumerate() {
+            let mut agents = self.agents.iter();
+            if agents.any(|agent| matches!(agent.echoes.get(flow), Some(Some(_)))) {
+                let all = self.echo(flow);
+                *behind = Some(all.acked.saturating_sub(all.echoed));
             }
         }
         let mut outages: BTreeMap<i32, Outage> = BTreeMap::new();
@@ -192,16 +231,43 @@ mod tests {
     #[test]
     fn totals_are_summed_and_only_what_all_have_shipped_is_shipped() {
         let mut reported = ReportedProgress::new(2, 1);
-        reported.report(0, progress(5, 900), Vec::new(), Some(0));
+        reported.report(0, progress(5, 900), Vec::new(), Some(0), Vec::new());
         assert_eq!(reported.take(1_000).shipped_ns, 0);
         assert_eq!(reported.counts_done_ns(|_| false), None);
-        reported.report(1, progress(7, 800), Vec::new(), Some(70));
+        reported.report(1, progress(7, 800), Vec::new(), Some(70), Vec::new());
         let sum = reported.take(1_000);
         assert_eq!((sum.flows[0].acked, sum.shipped_ns), (12, 800));
         assert_eq!(sum.spun_ns, [3, 3]);
         assert_eq!(reported.counts_done_ns(|_| false), Some(70));
         reported.end(1);
         assert_eq!(reported.take(1_000).shipped_ns, 900);
+    }
+
+    #[test]
+    fn a_spread_echo_flow_is_written_when_all_agents_have_written_their_parts() {
+        let tally = |acked, echoed, is_written| {
+            vec![Some(EchoTally {
+                acked,
+                echoed,
+                is_written,
+            })]
+        };
+        let mut reported = ReportedProgress::new(2, 1);
+        reported.report(0, progress(5, 0), Vec::new(), None, tally(5, 2, true));
+        assert!(!reported.echo(0).is_written, "one agent has not reported");
+        reported.report(1, progress(0, 0), Vec::new(), None, tally(0, 1, false));
+        assert_eq!(reported.take(0).behind, [Some(2)]);
+        assert!(!reported.echo(0).is_written);
+        reported.note_echoes(1, tally(0, 3, true));
+        let all = EchoTally {
+            acked: 5,
+            echoed: 5,
+            is_written: true,
+        };
+        assert_eq!(reported.echo(0), all);
+        reported.note_echoes(1, tally(0, 3, false));
+        reported.end(1);
+        assert!(reported.echo(0).is_written, "a lost agent writes no more");
     }
 
     #[test]
@@ -219,12 +285,12 @@ mod tests {
             outage_changes: vec![change],
             ..progress(0, 0)
         };
-        reported.report(0, with(found()), Vec::new(), None);
-        reported.report(1, with(found()), Vec::new(), None);
+        reported.report(0, with(found()), Vec::new(), None, Vec::new());
+        reported.report(1, with(found()), Vec::new(), None, Vec::new());
         assert_eq!(reported.take(0).outage_changes, [found()]);
-        reported.report(0, with(over()), Vec::new(), None);
+        reported.report(0, with(over()), Vec::new(), None, Vec::new());
         assert!(reported.take(0).outage_changes.is_empty());
-        reported.report(1, with(over()), Vec::new(), None);
+        reported.report(1, with(over()), Vec::new(), None, Vec::new());
         assert_eq!(reported.take(0).outage_changes, [over()]);
     }
 }

@@ -1,34 +1,26 @@
-//! A repeat on all agents: prepare, begin together, merge, end.
+//! A repeat on all agents, from its announced start to its end.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
-use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress};
+use kgauge_load::{Clock, HoldControl, Incident, LoadOutcome, LoadProgress};
 use kgauge_results::PaceSeries;
 use kgauge_results::folder::{AgentFiles, AgentLinesError};
 use kgauge_results::run::AgentRecord;
-use kgauge_scenario::{ConsumeEnd, FlowPlan, Stripe, Trial};
+use kgauge_scenario::{ConsumeEnd, FlowPlan, Trial};
 
-use super::error::AgentsError;
 use super::link::AgentEvent;
 use super::merge::{MergeContext, merge};
-use super::pool::{AgentPool, StartClock};
+use super::pool::AgentPool;
 use super::progress::ReportedProgress;
 use super::record::{AgentState, RepeatTrack, records};
 use crate::clock::OffsetInterval;
-use crate::protocol::{AgentMessage, LeadMessage, PrepareOrder};
+use crate::protocol::{AgentMessage, LeadMessage};
 
 /// The interval of progress reports, as that of the load engine.
 const PROGRESS: Duration = Duration::from_millis(100);
-
-/// How long before the start it is announced: agents and lead need to be ready by then.
-const START_NOTICE: Duration = Duration::from_millis(500);
-
-/// How long an agent may take to connect to everything. Groups settle within a minute.
-const PREPARE_MAX: Duration = Duration::from_secs(90);
 
 /// How long agents may take to end after they were told to.
 const STOP_MAX: Duration = Duration::from_secs(4);
@@ -46,6 +38,8 @@ pub struct AgentsRepeat<'a> {
     pub clock: Clock,
     /// Raised when the load must stop within a second.
     pub interrupt: &'a Interrupt,
+    /// Flows that are spread so that agents read records of other agents.
+    pub spread_echoes: Vec<usize>,
 }
 
 /// What agents have done.
@@ -95,114 +89,6 @@ pub enum AgentsTrouble {
 }
 
 impl AgentPool {
-    /// Lets every agent connect to what its share needs. A lost agent is an error only if no load can go on without it.
-    ///
-    /// # Errors
-    /// An agent cannot; the others forget the repeat.
-    pub fn prepare(
-        &mut self,
-        order: &dyn Fn(Stripe) -> Option<PrepareOrder>,
-        interrupt: &Interrupt,
-    ) -> Result<(), AgentsError> {
-        self.round = self.round.wrapping_add(1);
-        let missing = self.send_orders(order)?;
-        let prepared = self.await_prepared(missing, interrupt);
-        prepared.inspect_err(|_| self.stop())
-    }
-
-    /// Sends the orders; returns the agents that answer.
-    fn send_orders(
-        &self,
-        order: &dyn Fn(Stripe) -> Option<PrepareOrder>,
-    ) -> Result<BTreeSet<usize>, AgentsError> {
-        let (count, round) = (self.count(), self.round);
-        let mut missing = BTreeSet::new();
-        for (index, agent) in (0_u32..).zip(&self.agents) {
-            if let Some(why) = &agent.lost {
-                if self.is_broken() {
-                    let (name, why) = (agent.name.clone(), why.clone());
-                    return Err(AgentsError::Lost { name, why });
-                }
-                continue;
-            }
-            if let Some(order) = order(Stripe { index, count }) {
-                let order = Box::new(order);
-                // A connection that has ended reports itself.
-                let _ = agent
-                    .outgoing
-                    .message(&LeadMessage::Prepare { round, order });
-                missing.insert(index as usize);
-            }
-        }
-        Ok(missing)
-    }
-
-    /// Waits until all of them are connected.
-    fn await_prepared(
-        &mut self,
-        mut missing: BTreeSet<usize>,
-        interrupt: &Interrupt,
-    ) -> Result<(), AgentsError> {
-        let deadline = Instant::now() + PREPARE_MAX;
-        while let Some(&slowest) = missing.first() {
-            let Some((index, event)) = self.next_event(deadline, interrupt)? else {
-                let seconds = PREPARE_MAX.as_secs();
-                let why = format!("it did not connect to the target within {seconds} s");
-                return Err(self.lose(slowest, why));
-            };
-            let message = match event {
-                AgentEvent::Message(message) => *message,
-                AgentEvent::Slices(_) | AgentEvent::Evidence(_) => continue,
-                AgentEvent::Lost(why) => {
-                    let error = self.lose(index, why);
-                    if self.is_broken() {
-                        return Err(error);
-                    }
-                    missing.remove(&index);
-                    continue;
-                }
-            };
-            match message {
-                AgentMessage::Prepared { round, facts } if round == self.round => {
-                    missing.remove(&index);
-                    if let Some(agent) = self.agents.get_mut(index) {
-                        agent.threads = facts.threads;
-                    }
-                }
-                AgentMessage::PrepareFailed { round, why } if round == self.round => {
-                    let name = self.name(index);
-                    return Err(AgentsError::Prepare { name, why });
-                }
-                // What is left of a repeat before.
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Agrees on the start with all agents. The clock is zero then, which is in half a second.
-    pub fn announce_start(&mut self) -> Clock {
-        let moment = Instant::now() + START_NOTICE;
-        let lead_ns = self.clock.at_ns(moment);
-        for agent in &mut self.agents {
-            if agent.lost.is_some() {
-                (agent.start, agent.threads) = (None, 0);
-                continue;
-            }
-            let track = agent.track.lock();
-            let (estimate, steps) = (track.at(lead_ns), track.steps());
-            drop(track);
-            agent.start = estimate.map(|estimate| StartClock {
-                bound_ns: estimate.offset.bound_ns(),
-                steps,
-            });
-            let at_ns = estimate.map_or(lead_ns, |estimate| estimate.to_agent_ns(lead_ns));
-            // A connection that has ended reports itself.
-            let _ = agent.outgoing.message(&LeadMessage::Start { at_ns });
-        }
-        Clock::starting_at(moment)
-    }
-
     /// Runs the repeat that was prepared, from its announced start to its end.
     pub fn run(
         &mut self,
@@ -217,6 +103,8 @@ impl AgentPool {
             trouble: None,
             stopped: None,
             is_hold_ended: false,
+            are_echoes_ended: false,
+            is_incomplete: false,
             clocks_second: None,
             pool: self,
             repeat,
@@ -242,6 +130,9 @@ struct RunningRepeat<'a> {
     /// When the agents were told to stop.
     stopped: Option<Instant>,
     is_hold_ended: bool,
+    are_echoes_ended: bool,
+    /// Records of an echo flow were not read.
+    is_incomplete: bool,
     /// The second of the last clock sample.
     clocks_second: Option<u64>,
 }
@@ -255,6 +146,7 @@ impl RunningRepeat<'_> {
                 next_report = now + PROGRESS;
                 self.report(on_progress);
                 self.end_counted_hold();
+                self.end_echoes();
                 self.stop_if_wanted();
                 self.lose_overdue();
             }
@@ -269,12 +161,16 @@ impl RunningRepeat<'_> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
+        self.note_missing_echoes();
         self.report(on_progress);
     }
 
     fn report(&mut self, on_progress: &mut dyn FnMut(&LoadProgress, &dyn HoldControl)) {
         let elapsed_ns = self.repeat.clock.now_ns();
         let offsets = self.track.sample(self.pool);
+        if !self.repeat.spread_echoes.is_empty() {
+            self.send_clock_shifts(&offsets);
+        }
         let second = elapsed_ns / 1_000_000_000;
         if self.clocks_second != Some(second) {
             self.clocks_second = Some(second);
@@ -290,6 +186,19 @@ impl RunningRepeat<'_> {
                 elapsed_ns,
             },
         );
+    }
+
+    /// Lets the agents know by how much their clocks have drifted since the start.
+    fn send_clock_shifts(&self, offsets: &[Option<OffsetInterval>]) {
+        for (agent, offset) in self.pool.agents.iter().zip(offsets) {
+            if let (Some(start), Some(offset)) = (agent.start, offset) {
+                let shift_ns = start.offset_ns.saturating_sub(offset.middle_ns());
+                // A connection that has ended reports itself.
+                let _ = agent
+                    .outgoing
+                    .message(&LeadMessage::ClockShift { shift_ns });
+            }
+        }
     }
 
     /// Writes the offset of each clock.
@@ -321,7 +230,11 @@ impl RunningRepeat<'_> {
                 load,
                 paces,
                 counts_done_ns,
-            } => self.reported.report(index, *load, paces, counts_done_ns),
+                echoes,
+            } => {
+                let reported = &mut self.reported;
+                reported.report(index, *load, paces, counts_done_ns, echoes);
+            }
             AgentMessage::Started { late_ns } => self.track.start(index, late_ns),
             AgentMessage::NotStarted => {
                 self.end(index, AgentState::NotStarted);
@@ -331,7 +244,10 @@ impl RunningRepeat<'_> {
                     self.fail(AgentsTrouble::Failed { name, why });
                 }
             }
-            AgentMessage::Ended(outcome) => self.end(index, AgentState::Ended(outcome)),
+            AgentMessage::Ended(outcome) => {
+                self.reported.note_echoes(index, outcome.echoes.clone());
+                self.end(index, AgentState::Ended(outcome));
+            }
             AgentMessage::LoadFailed { why } => {
                 self.end(index, AgentState::Failed);
                 let name = self.pool.name(index);
@@ -416,6 +332,45 @@ impl RunningRepeat<'_> {
         }
     }
 
+    /// Echo flows that are spread end when the agents together have read all that they have written.
+    fn end_echoes(&mut self) {
+        if self.are_echoes_ended || self.repeat.spread_echoes.is_empty() {
+            return;
+        }
+        let is_read = |flow: &usize| {
+            let all = self.reported.echo(*flow);
+            all.is_written && all.echoed >= all.acked
+        };
+        if self.repeat.spread_echoes.iter().all(is_read) {
+            self.are_echoes_ended = true;
+            self.pool.send_all(&LeadMessage::EndEchoes);
+        }
+    }
+
+    /// After a load that nobody stopped, all records of echo flows that are spread were read, or something is wrong. One
+    /// agent alone cannot know.
+    fn note_missing_echoes(&mut self) {
+        if self.stopped.is_some() || self.track.states().any(AgentState::is_cut_short) {
+            return;
+        }
+        for &flow in &self.repeat.spread_echoes {
+            let all = self.reported.echo(flow);
+            let missing = all.acked.saturating_sub(all.echoed);
+            let name = self.repeat.trial.flows.get(flow).map(FlowPlan::name);
+            if missing > 0 {
+                self.is_incomplete = true;
+                self.reported.note_incident(Incident {
+                    at_ns: self.repeat.clock.now_ns(),
+                    flow: name.unwrap_or_default().to_owned(),
+                    what: format!(
+                        "{missing} acked records were not read back by the end of the drain"
+                    ),
+                    is_bad: true,
+                });
+            }
+        }
+    }
+
     /// Agents whose load does not end are lost.
     fn lose_overdue(&mut self) {
         let stages = &self.repeat.trial.stages;
@@ -438,7 +393,7 @@ impl RunningRepeat<'_> {
 
     fn finish(self) -> AgentsRun {
         let trial = self.repeat.trial;
-        let outcome = merge(
+        let mut outcome = merge(
             &self.track,
             MergeContext {
                 names: trial
@@ -452,6 +407,7 @@ impl RunningRepeat<'_> {
                 progress: &self.reported,
             },
         );
+        outcome.broken |= self.is_incomplete;
         let records = records(self.pool, &self.track, &self.reported);
         // The user does not want the figures of this repeat.
         let is_of_use = !self.repeat.interrupt.is_raised();

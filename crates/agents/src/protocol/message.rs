@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use kgauge_load::{LoadOutcome, LoadProgress};
+use kgauge_load::{EchoTally, LoadOutcome, LoadProgress};
 use kgauge_results::PaceSeries;
 use kgauge_results::run::{AgentNetworkRecord, RepeatKey};
 use kgauge_scenario::Share;
@@ -51,6 +51,14 @@ pub enum LeadMessage {
         /// Since the start.
         at_ns: u64,
     },
+    /// Echo flows are spread over the agents: what to add to the agent's times to get those of a clock that all agents
+    /// share.
+    ClockShift {
+        /// Since the start, the agent's clock has drifted by the opposite.
+        shift_ns: i64,
+    },
+    /// All records of echo flows that are spread over the agents were read.
+    EndEchoes,
     /// End the load within a second, or forget what is prepared. Sent once or several times, it means the same.
     Stop,
     /// The run is over.
@@ -141,6 +149,8 @@ pub enum AgentMessage {
         paces: Vec<PaceSeries>,
         /// When the agent's record counts were complete.
         counts_done_ns: Option<u64>,
+        /// For each flow the agent's records, if it is an echo flow that is spread over the agents.
+        echoes: Vec<Option<EchoTally>>,
     },
     /// The load is over, and everything was sent.
     Ended(Box<AgentOutcome>),
@@ -165,6 +175,8 @@ pub struct AgentOutcome {
     pub load: LoadOutcome,
     /// When the agent's record counts were complete.
     pub counts_done_ns: Option<u64>,
+    /// For each flow the agent's records, if it is an echo flow that is spread over the agents.
+    pub echoes: Vec<Option<EchoTally>>,
     /// CPU time of the process within the hold.
     pub process_hold_cpu_ns: Option<u64>,
     /// Lateness of its records of the hold: the 99th percentile.

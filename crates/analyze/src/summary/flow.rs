@@ -29,6 +29,10 @@ pub struct FlowSummary {
     /// An agent was lost in a measured repeat: what it would have done is missing from every figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub agents_lost: bool,
+    /// The largest error of its end-to-end times, which compare the clocks of two agents; absent if one clock measured
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_bound_ns: Option<u64>,
     /// Its rate; none for what has none.
     #[serde(skip)]
     pub shape: Option<FlowShape>,

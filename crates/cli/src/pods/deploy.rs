@@ -96,9 +96,7 @@ fn lead_arguments(arguments: &RunArgs) -> Vec<String> {
     if conduct.no_wire_evidence {
         more.push("--no-wire-evidence".to_owned());
     }
-    if let Some(words) = conduct.agents.lost_argument() {
-        more.push(words);
-    }
+    more.extend(conduct.agents.lead_arguments());
     more.extend(
         conduct
             .metrics

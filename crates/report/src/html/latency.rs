@@ -95,7 +95,7 @@ fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: Latenc
         write_flow_head(page, trial, flow);
         for quantile in SHOWN_PERCENTILES {
             cell(page, &quantile.name(), |page| {
-                write_percentile(page, shown.percentile(quantile));
+                write_percentile(page, flow, shown.percentile(quantile));
                 if let Some(found) = service.and_then(|found| found.times.percentile(quantile)) {
                     let time = format::nanoseconds(found.value_ns as f64);
                     let spread = format::spread(found.value_ns as f64, found.interval());
@@ -113,7 +113,7 @@ fn write_flow(page: &mut Markup, trial: &TrialView, flow: &Flow, latency: Latenc
     page.line();
 }
 
-fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
+fn write_percentile(page: &mut Markup, flow: &Flow, percentile: Option<&Percentile>) {
     let Some(found) = percentile else {
         return page.text(NOTHING);
     };
@@ -127,6 +127,10 @@ fn write_percentile(page: &mut Markup, percentile: Option<&Percentile>) {
         None => NO_INTERVAL.to_owned(),
     };
     page.leaf("span", &[("class", "small spread block")], &spread);
+    if flow.is_below_clocks(found.value_ns) {
+        let text = "smaller than the error of the two clocks";
+        page.leaf("span", &[("class", "small block")], text);
+    }
     if found.few {
         let text = format!(
             "{} samples beyond, fewer than 100",

@@ -22,6 +22,8 @@ pub(super) const FEW_MARK: &str = "~";
 pub(super) const NOT_STEADY_MARK: &str = "?";
 /// Marks every figure of a flow that lost an agent.
 pub(super) const LOST_MARK: &str = "†";
+/// Marks a time that is smaller than the error of the two clocks that it compares.
+pub(super) const CLOCKS_MARK: &str = "≲";
 /// Marks a time of requests, where a flow has no time of records.
 const REQUEST_MARK: &str = "°";
 /// Between the two CPU figures.
@@ -139,7 +141,8 @@ pub(crate) fn latency(view: &ReportView) -> TextTable {
         };
         let largest = latency.map_or(NOTHING.to_owned(), |found| {
             let max_ns = found.times.max_ns as f64;
-            format!("{}{}", format::nanoseconds(max_ns), marks(flow))
+            let clocks = clocks(flow, found.times.max_ns);
+            format!("{}{clocks}{}", format::nanoseconds(max_ns), marks(flow))
         });
         let [p50, p99, p99_9] = SHOWN_PERCENTILES.map(|at| percentile(flow, found(at)));
         let spreads = SHOWN_PERCENTILES.map(spread);
@@ -248,10 +251,19 @@ pub(super) fn percentile(flow: &Flow, found: Option<&Percentile>) -> String {
     };
     let few = if found.few { FEW_MARK } else { "" };
     format!(
-        "{}{few}{}",
+        "{}{few}{}{}",
         format::nanoseconds(found.value_ns as f64),
+        clocks(flow, found.value_ns),
         marks(flow)
     )
+}
+
+/// The mark of a time that two clocks cannot tell from nothing.
+fn clocks(flow: &Flow, value_ns: u64) -> &'static str {
+    match flow.is_below_clocks(value_ns) {
+        true => CLOCKS_MARK,
+        false => "",
+    }
 }
 
 /// The marks that a flow's latencies must not be printed without.
@@ -309,6 +321,10 @@ pub(crate) fn explanations(
             "an agent was lost: what it would have sent or read is missing",
         ),
         (FEW_MARK, "fewer than 100 samples lie beyond it"),
+        (
+            CLOCKS_MARK,
+            "smaller than the error of the two agents' clocks that it compares",
+        ),
         (
             REQUEST_MARK,
             "request round trip including the wait for data, not per record",

@@ -5,8 +5,8 @@ use kgauge_results::Quantile;
 
 use super::Writer;
 use super::figures::{
-    FEW_MARK, LATE_MARK, LOST_MARK, NOT_STEADY_MARK, doubts, failures, figure, percentile,
-    write_table,
+    CLOCKS_MARK, FEW_MARK, LATE_MARK, LOST_MARK, NOT_STEADY_MARK, doubts, failures, figure,
+    percentile, write_table,
 };
 use super::style::Ink;
 use super::table::{Alignment, Column, TableRow, TextTable};
@@ -260,6 +260,7 @@ fn write_marks(writer: &mut Writer, table: &TextTable) {
         (NOT_STEADY_MARK, "the target was not steady"),
         (LOST_MARK, "an agent was lost"),
         (FEW_MARK, "fewer than 100 samples beyond"),
+        (CLOCKS_MARK, "smaller than the error of two agents' clocks"),
         (ONE_REPEAT, "one repeat, no interval"),
     ];
     let used = marks

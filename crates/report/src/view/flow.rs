@@ -180,9 +180,19 @@ impl<'a> Flow<'a> {
 
     /// What an echo flow's time is made of, and what transactions took.
     pub(crate) fn parts(&self) -> Option<String> {
-        let parts = [echo_parts(self.summary), commits(self.summary)];
+        let flow = self.summary;
+        let parts = [two_clocks(flow), echo_parts(flow), commits(flow)];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(" "))
+    }
+
+    /// Whether a time of the tables is smaller than the error of the two clocks that it compares.
+    pub(crate) fn is_below_clocks(&self, value_ns: u64) -> bool {
+        let is_end_to_end = self
+            .latency()
+            .is_some_and(|found| found.kind == TimeKind::EndToEnd);
+        let bound_ns = self.summary.clock_bound_ns.filter(|_| is_end_to_end);
+        bound_ns.is_some_and(|bound_ns| value_ns < bound_ns)
     }
 
     /// Records of all stages that were acked, or read.
@@ -243,6 +253,15 @@ fn echo_parts(flow: &FlowSummary) -> Option<String> {
     Some(format!(
         "Of the mean {whole} end to end, records waited {batch} in the batch, {ack} for the \
          ack{commit} {fetch} for the fetch{early}."
+    ))
+}
+
+/// How exact end-to-end times are that compare two clocks.
+fn two_clocks(flow: &FlowSummary) -> Option<String> {
+    let bound_ns = flow.clock_bound_ns?;
+    Some(format!(
+        "End-to-end times compare the clocks of two agents, which are known to ±{} together.",
+        format::nanoseconds(bound_ns as f64)
     ))
 }
 

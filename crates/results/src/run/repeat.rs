@@ -107,6 +107,10 @@ pub struct FlowRecord {
     /// Its ceiling on this machine; `None` if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<FlowCeiling>,
+    /// The largest error of its end-to-end times, because its records were read on other agents than they were written
+    /// on: two clocks were compared. Absent if one clock measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_bound_ns: Option<u64>,
     /// Its records over time; absent in folders of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<PaceSeries>,
@@ -196,6 +200,7 @@ impl FlowRecord {
             mirror: None,
             connections: None,
             ceiling: None,
+            clock_bound_ns: None,
             pace: None,
         }
     }

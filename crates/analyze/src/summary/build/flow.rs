@@ -71,6 +71,7 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Fl
         name: plan.map_or_else(|| format!("flow-{index}"), |plan| plan.name().to_owned()),
         kind,
         agents_lost: agents::has_lost(measured),
+        clock_bound_ns: clock_bound_ns(index, measured),
         members,
         shape: produce.map(|flow| FlowShape {
             shape: flow.shape.clone(),
@@ -104,6 +105,14 @@ fn flow(index: u16, trial: Option<&Trial>, measured: &MeasuredRepeats<'_>) -> Fl
         mirror: mirror(index, measured),
         transactions: transactions(index, measured),
     }
+}
+
+/// The largest error of times that compare the clocks of two agents, in any repeat.
+fn clock_bound_ns(index: u16, measured: &MeasuredRepeats<'_>) -> Option<u64> {
+    let repeats = measured.repeats.iter();
+    let records = repeats.filter_map(|repeat| repeat.record.as_ref());
+    let flows = records.filter_map(|record| record.flows.get(usize::from(index)));
+    flows.filter_map(|flow| flow.clock_bound_ns).max()
 }
 
 /// How far consumers were behind in the hold: second by second, so that the worst one is known.
