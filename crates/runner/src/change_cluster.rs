@@ -38,8 +38,12 @@ pub(crate) fn fit_to(session: &mut Session<'_>, trial: &Trial) -> Result<bool, R
     let mut cluster = target.connect(session.stopping.load.clone())?;
     let facts = target.facts(&mut cluster)?;
     let brokers = u32::try_from(facts.brokers.len()).unwrap_or(u32::MAX);
-    let settings = trial.cluster.config.clone();
-    session.event(None, EventKind::ClusterStarted { brokers, settings });
+    let started = EventKind::ClusterStarted {
+        brokers,
+        release: facts.version.clone(),
+        settings: trial.cluster.config.clone(),
+    };
+    session.event(None, started);
     session.topics = topics(&target, &session.clusters.run_id)?;
     session.client = target.config().clone();
     session.target_processes = processes::own(target.processes());

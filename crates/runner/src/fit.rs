@@ -19,10 +19,13 @@ pub(crate) fn same_cluster(
         plan, head: was, ..
     } = earlier;
     let now = facts.for_plan();
+    // The first of the remaining trials may name another release than the first of all.
+    let names_release = plan.trials.iter().any(|one| one.cluster.release.is_some());
     let of = |one: &ClusterFacts| {
         // kgauge's own get a new id with each start.
         let id = (one.kind == TargetKind::Existing).then(|| one.cluster_id.clone());
-        (one.kind, one.version.clone(), id)
+        let version = one.version.clone().filter(|_| !names_release);
+        (one.kind, version, id)
     };
     let is_started = now.kind != TargetKind::Existing;
     let is_other_text = is_started && was.target.as_ref().is_some_and(|was| *was != target.text);

@@ -167,6 +167,12 @@ impl RunTarget {
     pub(crate) fn spec_for(&self, needs: &ClusterNeeds) -> Result<TargetSpec, RunError> {
         let refused = |why: String| RunError::input(format!("target {}: {why}", self.text));
         let mut spec = self.spec.clone();
+        if let Some(release) = &needs.release {
+            spec.use_release(release).map_err(refused)?;
+        }
+        if let Some(controllers) = needs.controllers {
+            spec.use_controllers(controllers);
+        }
         spec.configure(&needs.config)
             .map_err(|error| refused(error.to_string()))?;
         if let Some(bytes) = needs.memory_bytes {

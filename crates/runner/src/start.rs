@@ -266,8 +266,8 @@ fn several_clusters(plan: &Plan) -> Option<String> {
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
     differ.then(|| {
-        "Trials with other broker settings ran on separate clusters; broker details are those of the \
-         first."
+        "Trials with other releases or broker settings ran on separate clusters; release and broker \
+         details are those of the first."
             .to_owned()
     })
 }

@@ -12,6 +12,12 @@ use crate::keys::target::MirrorNeeds;
 pub struct ClusterNeeds {
     /// How many brokers.
     pub brokers: BrokerCount,
+    /// How many dedicated controllers; `None` leaves it to the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controllers: Option<u16>,
+    /// The release of Apache Kafka; `None` leaves it to the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
     /// Broker settings, as text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config: BTreeMap<String, String>,
@@ -63,6 +69,8 @@ impl ClusterNeeds {
     pub fn shares_with(&self, other: &ClusterNeeds) -> bool {
         // A replicator that runs for one trial would take resources from the other.
         self.config == other.config
+            && self.controllers == other.controllers
+            && self.release == other.release
             && self.memory_bytes == other.memory_bytes
             && self.security == other.security
             && self.mirror == other.mirror

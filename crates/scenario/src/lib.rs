@@ -125,5 +125,5 @@ pub use target_kind::TargetKind;
 pub use template::SCENARIO_TEMPLATE;
 pub use tune::{SettingScope, TuneGoal, TunePlan, TunePreset, TuneSetting, TuneValue};
 pub use tune_planning::TuneOptions;
-pub use verified::IDENTITY_BYTES;
+pub use verified::{ANOMALY_NAMES, IDENTITY_BYTES};
 pub use volume::{ClosedLoopPace, Volume};

@@ -139,6 +139,9 @@ pub struct Trial {
     /// Whether every record is read back after the load and compared with its ack.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
+    /// The classes of anomalies of which the check is known to find at least one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finds: Vec<String>,
     /// How often the trial runs.
     pub repeats: u32,
     /// What is demanded of the figures.

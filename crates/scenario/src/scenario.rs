@@ -323,6 +323,8 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
                 true => BrokerCount::Exactly(written.target.brokers),
                 false => BrokerCount::AtLeast(written.target.brokers),
             },
+            controllers: written.target.controllers,
+            release: written.target.release,
             config: written.target.config,
             memory_bytes: written.target.memory_bytes,
             security: written.target.security,
@@ -334,6 +336,7 @@ fn trial(written: WrittenScenario, chosen: TrialChoice, index: usize) -> Trial {
             .faults
             .plans(written.stages.hold_ns, written.target.brokers),
         verify: written.verify,
+        finds: written.finds,
         repeats: written.repeats,
         goals: written.goals.into_iter().map(|goal| goal.item).collect(),
         published: published.map(|one| one.published).collect(),

@@ -83,6 +83,17 @@ const SHIPPED: &[ShippedStudy] = &[
         "all-fail.yaml",
         "unclean.yaml",
     ),
+    shipped!(
+        "known-bugs": "study.yaml",
+        "kafka-4623.yaml",
+        "kip-101.yaml",
+        "kip-279.yaml",
+        "kafka-15653.yaml",
+        "kafka-17754.yaml",
+        "kip-890.yaml",
+        "kip-966.yaml",
+        "kafka-20554.yaml",
+    ),
 ];
 
 impl Studies {

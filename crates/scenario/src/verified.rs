@@ -11,6 +11,25 @@ use crate::tree::YamlNode;
 /// Bytes at the start of a value that identify a verified record.
 pub const IDENTITY_BYTES: u32 = 40;
 
+/// The classes of anomalies, as `finds` and reports name them. A test in crate `results` compares them with the classes
+/// known there.
+pub const ANOMALY_NAMES: &[&str] = &[
+    "lost-write",
+    "duplicate",
+    "inconsistent-offsets",
+    "nonmonotonic-send",
+    "g1a",
+    "torn-transaction",
+    "read-before-commit",
+    "poll-skip",
+    "nonmonotonic-poll",
+    "stuck-last-stable-offset",
+    "foreign-record",
+    "corrupt-record",
+    "divergent-replicas",
+    "committed-offset-back",
+];
+
 /// Bytes at the end of an echo flow's value that hold its times, in any case.
 const ECHO_BYTES: u32 = 24;
 
@@ -20,6 +39,10 @@ const PARTITIONS_MAX: u32 = 1 << 19;
 /// Reports flows whose records cannot be verified.
 pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
     if !written.verify {
+        if !written.finds.is_empty() {
+            let what = "only `verify` finds anomalies";
+            crate::check::note(reader, tree, "finds", what, "add `verify: true`");
+        }
         return;
     }
     for flow in &written.flows {

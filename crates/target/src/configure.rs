@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kgauge_broker::settings::check_node_config;
 
-use crate::kafka::{SecurityKind, check_setting};
+use crate::kafka::{Coordination, KafkaDistribution, SecurityKind, Version, check_setting};
 use crate::spec::TargetSpec;
 
 /// A broker setting that a target does not support.
@@ -77,6 +77,37 @@ impl TargetSpec {
         }
         *own = kind;
         Ok(())
+    }
+
+    /// Uses a release of Apache Kafka in place of its own. The error is a message for the user.
+    pub fn use_release(&mut self, release: &str) -> Result<(), String> {
+        let version = release.parse::<Version>();
+        let version = version.map_err(|error| error.to_string())?;
+        match self {
+            TargetSpec::Kafka(spec) if spec.home.is_none() => {
+                spec.version = Some(version);
+                Ok(())
+            }
+            TargetSpec::Kafka(_) => Err(format!(
+                "the scenario is about Apache Kafka {release}, but --kafka-home names an unpacked \
+                 release"
+            )),
+            TargetSpec::Embedded(_) | TargetSpec::Existing(_) => Err(format!(
+                "the scenario is about Apache Kafka {release}, which kgauge starts: use --target \
+                 kafka:{release}"
+            )),
+        }
+    }
+
+    /// Uses this many dedicated controllers, if it is Apache Kafka that kgauge starts, of a release that has them.
+    pub fn use_controllers(&mut self, controllers: u16) {
+        if let TargetSpec::Kafka(spec) = self {
+            let release = spec.version.as_ref().map(KafkaDistribution::of);
+            let coordination = release.map(|release| release.coordination);
+            if coordination != Some(Coordination::ZooKeeper) {
+                spec.controllers = controllers;
+            }
+        }
     }
 
     /// Limits the memory of each broker's process. The error is a message for the user.

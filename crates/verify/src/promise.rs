@@ -18,6 +18,8 @@ pub struct PromiseFacts {
     pub is_shared: bool,
     /// A transaction's outcome is unknown.
     pub has_unknown_transaction: bool,
+    /// The brokers have no idempotent producers (before 0.11).
+    pub lacks_idempotence: bool,
     /// All duplicates are of batches that were sent again with a new producer id.
     pub only_renumbered_duplicates: bool,
 }
@@ -31,7 +33,8 @@ pub fn is_permitted(
     circumstances: PromiseFacts,
 ) -> bool {
     let writes = flow.and_then(FlowPlan::produces);
-    let idempotent = writes.is_some_and(|flow| flow.settings.idempotence);
+    let asks_for_idempotence = writes.is_some_and(|flow| flow.settings.idempotence);
+    let idempotent = asks_for_idempotence && !circumstances.lacks_idempotence;
     let retries = writes.is_none_or(|flow| flow.settings.retries > 0);
     let may_lose = || may_lose(trial, topic_settings, flow, circumstances);
     match anomaly {
@@ -46,11 +49,11 @@ pub fn is_permitted(
         Anomaly::InconsistentOffsets => !idempotent && retries || may_lose(),
         // A log that loses records also loses the place of its readers.
         Anomaly::PollSkip | Anomaly::NonmonotonicPoll => may_lose(),
-        Anomaly::CommittedOffsetBack | Anomaly::DivergentReplicas => {
-            is_unclean(trial, topic_settings) || may_lose()
-        }
+        Anomaly::CommittedOffsetBack => is_unclean(trial, topic_settings) || may_lose(),
         Anomaly::StuckLastStableOffset => circumstances.has_unknown_transaction,
         Anomaly::ForeignRecord => circumstances.is_shared,
+        // Replicas in sync are equal, whatever was lost before.
+        Anomaly::DivergentReplicas => false,
         Anomaly::AbortedRead | Anomaly::ReadBeforeCommit | Anomaly::CorruptRecord => false,
     }
 }

@@ -21,7 +21,9 @@ pub use effect::{FigureEffect, TrialEffect};
 pub use factor_values::{FactorUnit, FactorValues};
 pub use figures::{AnswerFigure, FigureFinding};
 pub use outage::OutageAnswer;
-pub use verification::{AnomalySum, TrialPlace, UncheckedSum, Verification};
+pub use verification::{
+    AnomalyCount, AnomalySum, TrialFinding, TrialPlace, UncheckedSum, Verification,
+};
 
 use crate::summary::{GoalStatus, Summary, TrialSummary};
 
@@ -76,6 +78,8 @@ pub enum AnswerFacts {
         failed: u64,
         /// Records whose outcome is unknown.
         unknown: u64,
+        /// What the check of every record found in each verified trial; empty without `verify`.
+        findings: Vec<TrialFinding>,
     },
     /// For how long nothing was acked.
     Outage {
@@ -208,6 +212,7 @@ fn answer(summary: &Summary, trials: &[&TrialSummary]) -> ScenarioAnswer {
                 counts: counts(),
                 failed: records().map(|all| all.failed).fold(0, sum),
                 unknown: records().map(|all| all.indeterminate).fold(0, sum),
+                findings: verification::findings(trials.iter().copied()),
             }
         }
         AnswerKind::Outage => AnswerFacts::Outage {

@@ -41,6 +41,9 @@ pub struct AnomalySum {
     pub anomaly: Anomaly,
     /// The settings in force and the injected faults allow it.
     pub is_permitted: bool,
+    /// A bug of the release is known to do it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_expected: bool,
     /// Affected records, transactions, batches or partitions.
     pub count: u64,
     /// Some of them.
@@ -73,9 +76,10 @@ pub struct UncheckedSum {
 }
 
 impl Verification {
-    /// Anomalies that the settings forbid.
+    /// Anomalies that the settings forbid, without those of known bugs.
     pub fn forbidden(&self) -> impl Iterator<Item = &AnomalySum> {
-        self.anomalies.iter().filter(|one| !one.is_permitted)
+        let forbidden = |one: &&AnomalySum| !one.is_permitted && !one.is_expected;
+        self.anomalies.iter().filter(forbidden)
     }
 
     /// True if the settings permit everything that was found, and everything was checked.
@@ -84,12 +88,80 @@ impl Verification {
     }
 }
 
+/// What the check found in one trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TrialFinding {
+    /// The trial, by its index in the plan.
+    pub trial: u32,
+    /// Acked records.
+    pub acked: u64,
+    /// Classes of which a bug is known to show at least one; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<Anomaly>,
+    /// What was found, by class; over flows, the class is permitted only if it is for each.
+    pub found: Vec<AnomalyCount>,
+}
+
+/// How often a class was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AnomalyCount {
+    /// The class.
+    pub anomaly: Anomaly,
+    /// The settings in force and the injected faults allow it.
+    pub is_permitted: bool,
+    /// Affected records, transactions, ranges of offsets or partitions.
+    pub count: u64,
+}
+
+impl TrialFinding {
+    /// Whether a known bug showed itself, and nothing else; without one, whether everything found is permitted.
+    pub fn is_as_expected(&self) -> bool {
+        let is_known = |one: &AnomalyCount| self.expected.contains(&one.anomaly);
+        let shows = self.expected.is_empty() || self.found.iter().any(is_known);
+        shows
+            && self
+                .found
+                .iter()
+                .all(|one| one.is_permitted || is_known(one))
+    }
+
+    /// The findings of a trial; `None` if it was not verified.
+    fn of(trial: &TrialSummary) -> Option<Self> {
+        let records = || {
+            let repeats = trial.repeats.iter();
+            repeats.filter_map(|one| one.verification.as_ref())
+        };
+        records().next()?;
+        let mut found: BTreeMap<Anomaly, AnomalyCount> = BTreeMap::new();
+        for one in records().flat_map(|record| &record.anomalies) {
+            let sum = found.entry(one.anomaly).or_insert(AnomalyCount {
+                anomaly: one.anomaly,
+                is_permitted: true,
+                count: 0,
+            });
+            sum.is_permitted &= one.is_permitted;
+            sum.count = sum.count.saturating_add(one.count);
+        }
+        Some(Self {
+            trial: trial.index,
+            acked: records().map(|record| record.acked).sum(),
+            expected: trial.expected_anomalies.clone(),
+            found: found.into_values().collect(),
+        })
+    }
+}
+
+/// The findings of each verified trial.
+pub(super) fn findings<'a>(trials: impl Iterator<Item = &'a TrialSummary>) -> Vec<TrialFinding> {
+    trials.filter_map(TrialFinding::of).collect()
+}
+
 /// The check over trials; `None` if none was verified.
 pub(super) fn verification<'a>(
     trials: impl Iterator<Item = &'a TrialSummary>,
 ) -> Option<Verification> {
     let mut sum = Verification::default();
-    let mut anomalies: BTreeMap<(bool, Anomaly), AnomalySum> = BTreeMap::new();
+    let mut anomalies: BTreeMap<(bool, bool, Anomaly), AnomalySum> = BTreeMap::new();
     let mut unchecked: BTreeMap<UncheckedCause, UncheckedSum> = BTreeMap::new();
     for trial in trials {
         for repeat in &trial.repeats {
@@ -98,15 +170,15 @@ pub(super) fn verification<'a>(
             };
             sum.add(record);
             for one in &record.anomalies {
-                let found =
-                    anomalies
-                        .entry((one.is_permitted, one.anomaly))
-                        .or_insert(AnomalySum {
-                            anomaly: one.anomaly,
-                            is_permitted: one.is_permitted,
-                            count: 0,
-                            examples: Vec::new(),
-                        });
+                let is_expected = trial.expected_anomalies.contains(&one.anomaly);
+                let key = (is_expected, one.is_permitted, one.anomaly);
+                let found = anomalies.entry(key).or_insert(AnomalySum {
+                    anomaly: one.anomaly,
+                    is_permitted: one.is_permitted,
+                    is_expected,
+                    count: 0,
+                    examples: Vec::new(),
+                });
                 found.count = found.count.saturating_add(one.count);
                 let room = EXAMPLES_MAX.saturating_sub(found.examples.len());
                 let examples = one.examples.iter().take(room);

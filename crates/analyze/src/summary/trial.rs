@@ -12,7 +12,7 @@ use super::load::BrokerShares;
 use super::outage::RepeatOutage;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
-use kgauge_results::run::{RepeatOutcome, VerificationRecord};
+use kgauge_results::run::{Anomaly, RepeatOutcome, VerificationRecord};
 use kgauge_scenario::{AnswerKind, Comparand};
 
 /// One trial: a combination of the factors, with its repeats.
@@ -81,6 +81,9 @@ pub struct TrialSummary {
     pub published: Vec<PublishedComparison>,
     /// Goals and whether they were held.
     pub goals: Vec<GoalVerdict>,
+    /// Classes of anomalies of which the check of every record is known to find at least one; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected_anomalies: Vec<Anomaly>,
 }
 
 /// The topic of a trial.

@@ -23,13 +23,19 @@ pub(crate) fn event(event: &run::Event) -> String {
         }
         EventKind::TrialLeftOut { trial, why } => format!("trial {} skipped: {why}", trial + 1),
         EventKind::TrialFailed { trial, why } => format!("trial {} abandoned: {why}", trial + 1),
-        EventKind::ClusterStarted { brokers, settings } => {
+        EventKind::ClusterStarted {
+            brokers,
+            release,
+            settings,
+        } => {
             let brokers = format::plural(u64::from(*brokers), "broker", "brokers");
+            let release = release.iter().map(|release| format!(", release {release}"));
+            let release: String = release.collect();
             let settings = settings
                 .iter()
                 .map(|(key, value)| format!(", {key}={value}"));
             format!(
-                "another cluster started: {brokers}{}",
+                "another cluster started: {brokers}{release}{}",
                 settings.collect::<String>()
             )
         }

@@ -1,6 +1,6 @@
 //! Whether every record is where its ack said.
 
-use kgauge_analyze::answer::{AnomalySum, TrialPlace, UncheckedSum, Verification};
+use kgauge_analyze::answer::{AnomalySum, TrialFinding, TrialPlace, UncheckedSum, Verification};
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
 use crate::format;
@@ -15,7 +15,13 @@ pub fn sentence(check: &Verification) -> String {
             forbidden.join("; ")
         ));
     }
-    let permitted = check.anomalies.iter().filter(|one| one.is_permitted);
+    let known = check.anomalies.iter().filter(|one| one.is_expected);
+    let known: Vec<String> = known.map(anomaly).collect();
+    if !known.is_empty() {
+        sentences.push(format!("Known bugs: {}.", known.join("; ")));
+    }
+    let permitted = |one: &&AnomalySum| one.is_permitted && !one.is_expected;
+    let permitted = check.anomalies.iter().filter(permitted);
     let permitted: Vec<String> = permitted.map(anomaly).collect();
     if !permitted.is_empty() {
         sentences.push(format!(
@@ -63,71 +69,84 @@ fn head(check: &Verification) -> String {
     }
 }
 
+/// `lost-write 8,412 (expected), duplicate 3 (permitted)`.
+pub(super) fn finding(found: &TrialFinding) -> String {
+    let counts = found.found.iter().map(|one| {
+        let is_known = found.expected.contains(&one.anomaly);
+        let judged = match (is_known, one.is_permitted) {
+            (true, _) => "expected",
+            (false, true) => "permitted",
+            (false, false) => "forbidden",
+        };
+        let count = format::count(one.count);
+        format!("{} {count} ({judged})", name(one.anomaly))
+    });
+    let mut clauses: Vec<String> = counts.collect();
+    if clauses.is_empty() {
+        clauses.push("nothing".to_owned());
+    }
+    if !found.is_as_expected() && !found.expected.is_empty() {
+        let expected: Vec<&str> = found.expected.iter().map(|one| name(*one)).collect();
+        clauses.push(format!("although {} was expected", expected.join(" or ")));
+    }
+    clauses.join(", ")
+}
+
+/// The name of a class, as in scenarios and files.
+fn name(anomaly: Anomaly) -> &'static str {
+    match anomaly {
+        Anomaly::LostWrite => "lost-write",
+        Anomaly::Duplicate => "duplicate",
+        Anomaly::InconsistentOffsets => "inconsistent-offsets",
+        Anomaly::NonmonotonicSend => "nonmonotonic-send",
+        Anomaly::AbortedRead => "g1a",
+        Anomaly::TornTransaction => "torn-transaction",
+        Anomaly::ReadBeforeCommit => "read-before-commit",
+        Anomaly::PollSkip => "poll-skip",
+        Anomaly::NonmonotonicPoll => "nonmonotonic-poll",
+        Anomaly::StuckLastStableOffset => "stuck-last-stable-offset",
+        Anomaly::ForeignRecord => "foreign-record",
+        Anomaly::CorruptRecord => "corrupt-record",
+        Anomaly::DivergentReplicas => "divergent-replicas",
+        Anomaly::CommittedOffsetBack => "committed-offset-back",
+    }
+}
+
 /// `3 acked records are lost (lost-write; writers, partition 2 from offset 17)`.
 fn anomaly(found: &AnomalySum) -> String {
     let count = |noun: &str| format::counted(found.count, noun);
     let is = if found.count == 1 { "is" } else { "are" };
-    let (what, name) = match found.anomaly {
-        Anomaly::LostWrite => (format!("{} {is} lost", count("acked record")), "lost-write"),
-        Anomaly::Duplicate => (
-            format!("{} {is} in the log again", count("record")),
-            "duplicate",
+    let what = match found.anomaly {
+        Anomaly::LostWrite => format!("{} {is} lost", count("acked record")),
+        Anomaly::Duplicate => format!("{} {is} in the log again", count("record")),
+        Anomaly::InconsistentOffsets => {
+            format!("{} {is} at another offset than acked", count("record"))
+        }
+        Anomaly::NonmonotonicSend => format!("{} {is} out of order", count("record")),
+        Anomaly::AbortedRead => format!(
+            "{} of failed sends or aborted transactions {is} readable",
+            count("record")
         ),
-        Anomaly::InconsistentOffsets => (
-            format!("{} {is} at another offset than acked", count("record")),
-            "inconsistent-offsets",
+        Anomaly::TornTransaction => {
+            format!("{} {is} committed only in part", count("transaction"))
+        }
+        Anomaly::ReadBeforeCommit => {
+            format!("{} {is} readable before the commit", count("record"))
+        }
+        Anomaly::PollSkip => format!("consumers passed over {}", count("record")),
+        Anomaly::NonmonotonicPoll => format!("consumers went back {}", count("time")),
+        Anomaly::StuckLastStableOffset => format!(
+            "read_committed consumers cannot pass an offset of {}",
+            count("partition")
         ),
-        Anomaly::NonmonotonicSend => (
-            format!("{} {is} out of order", count("record")),
-            "nonmonotonic-send",
-        ),
-        Anomaly::AbortedRead => (
-            format!(
-                "{} of failed sends or aborted transactions {is} readable",
-                count("record")
-            ),
-            "g1a",
-        ),
-        Anomaly::TornTransaction => (
-            format!("{} {is} committed only in part", count("transaction")),
-            "torn-transaction",
-        ),
-        Anomaly::ReadBeforeCommit => (
-            format!("{} {is} readable before the commit", count("record")),
-            "read-before-commit",
-        ),
-        Anomaly::PollSkip => (
-            format!("consumers passed over {}", count("record")),
-            "poll-skip",
-        ),
-        Anomaly::NonmonotonicPoll => (
-            format!("consumers went back {}", count("time")),
-            "nonmonotonic-poll",
-        ),
-        Anomaly::StuckLastStableOffset => (
-            format!(
-                "read_committed consumers cannot pass an offset of {}",
-                count("partition")
-            ),
-            "stuck-last-stable-offset",
-        ),
-        Anomaly::ForeignRecord => (
-            format!("{} {is} not of this run", count("record")),
-            "foreign-record",
-        ),
-        Anomaly::CorruptRecord => (
-            format!("{} {is} changed", count("record")),
-            "corrupt-record",
-        ),
-        Anomaly::DivergentReplicas => (
-            format!("replicas differ in {}", count("offset range")),
-            "divergent-replicas",
-        ),
-        Anomaly::CommittedOffsetBack => (
-            format!("committed offsets went back {}", count("time")),
-            "committed-offset-back",
-        ),
+        Anomaly::ForeignRecord => format!("{} {is} not of this run", count("record")),
+        Anomaly::CorruptRecord => format!("{} {is} changed", count("record")),
+        Anomaly::DivergentReplicas => format!("replicas differ in {}", count("offset range")),
+        Anomaly::CommittedOffsetBack => {
+            format!("committed offsets went back {}", count("time"))
+        }
     };
+    let name = name(found.anomaly);
     match found.examples.first() {
         Some(example) => format!("{what} ({name}; {})", place(example)),
         None => format!("{what} ({name})"),
@@ -175,6 +194,7 @@ fn unchecked(one: &UncheckedSum) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kgauge_analyze::answer::AnomalyCount;
     use kgauge_results::run::AnomalyPlace;
 
     use super::*;
@@ -198,6 +218,7 @@ mod tests {
             anomalies: vec![AnomalySum {
                 anomaly: Anomaly::LostWrite,
                 is_permitted,
+                is_expected: false,
                 count: 3,
                 examples: vec![TrialPlace {
                     trial: 0,
@@ -219,6 +240,34 @@ mod tests {
              17, acked 11:06:40.1 UTC)."
         );
         assert!(sentence(&lost(true)).starts_with("Verified: 997 of 1,000 acked records"));
+    }
+
+    #[test]
+    fn a_finding_names_what_was_expected() {
+        let finding_of = |expected: &[Anomaly], found: &[(Anomaly, bool)]| {
+            let found = found.iter().map(|&(anomaly, is_permitted)| AnomalyCount {
+                anomaly,
+                is_permitted,
+                count: 8_412,
+            });
+            finding(&TrialFinding {
+                trial: 0,
+                acked: 10_000,
+                expected: expected.to_vec(),
+                found: found.collect(),
+            })
+        };
+        let lost = Anomaly::LostWrite;
+        let of_bug = finding_of(&[lost], &[(lost, false)]);
+        assert_eq!(of_bug, "lost-write 8,412 (expected)");
+        let hidden = finding_of(&[lost], &[]);
+        assert_eq!(hidden, "nothing, although lost-write was expected");
+        assert_eq!(finding_of(&[], &[]), "nothing");
+        let others = finding_of(&[], &[(lost, false), (Anomaly::Duplicate, true)]);
+        assert_eq!(
+            others,
+            "lost-write 8,412 (forbidden), duplicate 8,412 (permitted)"
+        );
     }
 
     #[test]

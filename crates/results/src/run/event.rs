@@ -82,6 +82,9 @@ pub enum EventKind {
     ClusterStarted {
         /// Number of brokers.
         brokers: u32,
+        /// The release, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        release: Option<String>,
         /// Broker settings of the trials.
         settings: BTreeMap<String, String>,
     },

@@ -40,6 +40,13 @@ pub enum Anomaly {
     CommittedOffsetBack,
 }
 
+impl Anomaly {
+    /// The class of a name in scenarios.
+    pub fn named(name: &str) -> Option<Anomaly> {
+        serde_json::from_value(name.into()).ok()
+    }
+}
+
 /// The anomalies of one class and flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnomalyRecord {
@@ -144,5 +151,21 @@ impl VerificationRecord {
     /// Anomalies that the settings forbid.
     pub fn forbidden(&self) -> impl Iterator<Item = &AnomalyRecord> {
         self.anomalies.iter().filter(|one| !one.is_permitted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_know_every_class_by_its_name() {
+        let classes = kgauge_scenario::ANOMALY_NAMES.iter().map(|name| {
+            let class = serde_json::from_value::<Anomaly>((*name).into());
+            class.unwrap_or_else(|error| panic!("{name}: {error}"))
+        });
+        let classes: Vec<Anomaly> = classes.collect();
+        assert!(classes.is_sorted(), "{classes:?}");
+        assert_eq!(classes.last(), Some(&Anomaly::CommittedOffsetBack));
     }
 }

@@ -20,6 +20,7 @@ use kgauge_verify::{
     OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest, Sighting, StampKey,
     unexpected_polls,
 };
+use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::Decompressor;
 
 use crate::counts::ends;
@@ -68,7 +69,8 @@ pub(crate) fn check(
     let contents = contents(repeat).map_err(|error| RunError::Input(error.to_string()))?;
     let _ = session.cluster.refresh(&[&facts.name]);
     let ends = settled_ends(session, &facts.name);
-    let mut totals = VerificationTotals::new(repeat, session.kind == TargetKind::Existing);
+    let is_existing = session.kind == TargetKind::Existing;
+    let mut totals = VerificationTotals::new(repeat, is_existing, lacks_idempotence(session));
     let mut pass = ReadingPass {
         repeat,
         ends,
@@ -232,6 +234,16 @@ fn settled_ends(session: &mut Session<'_>, topic: &str) -> PartitionEnds {
         std::thread::sleep(Duration::from_millis(100));
         let _ = session.cluster.refresh(&[topic]);
     }
+}
+
+/// Whether some broker has no idempotent producers.
+fn lacks_idempotence(session: &mut Session<'_>) -> bool {
+    let brokers = session.cluster.metadata().brokers.iter();
+    let brokers: Vec<i32> = brokers.map(|broker| broker.id).collect();
+    brokers.into_iter().any(|broker| {
+        let versions = session.cluster.api_versions(broker);
+        versions.is_ok_and(|versions| versions.range(ApiKey::InitProducerId).is_none())
+    })
 }
 
 /// Whether some flow writes in transactions.

@@ -38,7 +38,11 @@ struct FoundAnomaly {
 }
 
 impl<'a> VerificationTotals<'a> {
-    pub(super) fn new(repeat: &LoadedRepeat<'a>, is_existing: bool) -> Self {
+    pub(super) fn new(
+        repeat: &LoadedRepeat<'a>,
+        is_existing: bool,
+        lacks_idempotence: bool,
+    ) -> Self {
         Self {
             record: VerificationRecord::default(),
             trial: repeat.trial,
@@ -48,6 +52,7 @@ impl<'a> VerificationTotals<'a> {
                 had_outage: is_existing || !repeat.outcome.outages.is_empty(),
                 is_shared: repeat.topic.earliest.is_some(),
                 has_unknown_transaction: repeat.outcome.broken,
+                lacks_idempotence,
                 only_renumbered_duplicates: false,
             },
             faults: fault_times(repeat),

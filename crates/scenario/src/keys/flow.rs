@@ -22,7 +22,7 @@ use crate::value_kind::{
 
 /// The first words of paths that do not start with a flow's name, and so no names of flows.
 pub(crate) const PATH_ROOTS: &[&str] = &[
-    "topic", "stages", "target", "repeats", "search", "verify", "faults",
+    "topic", "stages", "target", "repeats", "search", "verify", "faults", "finds",
 ];
 
 /// Each has its own connections; more than this is not one machine's work.

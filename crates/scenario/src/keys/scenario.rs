@@ -15,8 +15,10 @@ use crate::problem::SourceLocation;
 use crate::reader::{Fields, KeyMap, ValueReader};
 use crate::suggest::shorten;
 use crate::value_kind::{
-    ListItem, ValueKind, count, flag, map, name, placed_list, text, version, words,
+    ListItem, ValueKind, count, flag, list, map, name, one_of_names, placed_list, text, version,
+    words,
 };
+use crate::verified::ANOMALY_NAMES;
 
 const REPEATS_MAX: u64 = 1_000;
 
@@ -47,6 +49,10 @@ key_map! {
         /// Whether every record is identified, and all of them are read back after the load and compared with their
         /// acks. See [the guide of verification](verify.md).
         pub verify: bool = "verify" ["false"], flag();
+        /// Classes of anomalies that verification is known to find, such as `[lost-write]`, for scenarios about a bug.
+        /// Each trial must find at least one of them, and nothing else that its settings forbid; then it has succeeded.
+        pub finds: Vec<String> = "finds" [absent "no anomaly is expected", |_| Vec::new()],
+            list(one_of_names(ANOMALY_NAMES));
         /// Factors: paths with lists of values; every combination is a trial. Or
         /// [one change at a time, or listed combinations](#vary).
         let _vary: Option<()> = "vary" [optional "one trial"], applied_before(ValueForm::Vary);

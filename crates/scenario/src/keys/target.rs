@@ -28,6 +28,9 @@ pub const SECURITY_KINDS: &[&str] = &[
 /// Beyond any cluster that one machine can load.
 const BROKERS_MAX: u64 = 10_000;
 
+/// More voters than any quorum has.
+const CONTROLLERS_MAX: u64 = 9;
+
 /// Less than a JVM, and more than a machine has.
 const MEMORY_BYTES_MIN: u64 = 64 << 20;
 const MEMORY_BYTES_MAX: u64 = 1 << 50;
@@ -55,6 +58,13 @@ key_map! {
     {
         /// The minimum number of brokers, also for clusters that kgauge starts.
         pub brokers: u32 = "brokers" ["1"], count(1..=BROKERS_MAX);
+        /// The number of dedicated controllers of a cluster that kgauge starts. It has no effect on releases with
+        /// ZooKeeper, and on the embedded cluster, whose controller is separate.
+        pub controllers: Option<u16> = "controllers" [optional "as in `--target`, or none"],
+            count(1..=CONTROLLERS_MAX);
+        /// The release of Apache Kafka that kgauge starts in place of the one in `--target`, for scenarios about a
+        /// release. When varied, as in `target.release: [3.9.1, 4.3.1]`, each value gets a separate cluster.
+        pub release: Option<String> = "release" [optional "as in `--target`"], text().then(release);
         /// Broker settings, such as `{num.io.threads: 4}`. A cluster that kgauge starts gets them; an existing one must
         /// have them. In paths, `broker.KEY` is short for `target.config.KEY`.
         pub config: BTreeMap<String, String> = "config" [all_defaults], settings(&BROKER_SETTINGS);
@@ -122,6 +132,16 @@ impl MirrorNeeds {
     pub fn prefix(&self) -> Option<&str> {
         self.topic.strip_suffix(TOPIC)?.strip_suffix('.')
     }
+}
+
+/// Numbers with dots between them.
+fn release(reader: &mut ValueReader<'_>, place: SourceLocation, text: String) -> Option<String> {
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    if text.contains('.') && text.split('.').all(is_number) {
+        return Some(text);
+    }
+    let what = format!("`{}` is not a release of Apache Kafka", shorten(&text));
+    reader.refuse(place, what, "write it like `4.3.1`")
 }
 
 fn check_mirror(reader: &mut ValueReader<'_>, fields: &Fields<'_>, read: &mut MirrorKeys) {

@@ -44,7 +44,8 @@ use super::{
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{
-    AbEnd, BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord, TuneEnd, VoidCause,
+    AbEnd, AnomalyRecord, BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord, TuneEnd,
+    VerificationRecord, VoidCause,
 };
 use kgauge_scenario::AbKind;
 
@@ -217,20 +218,32 @@ fn records_are_missing(trial: &TrialSummary) -> bool {
     counted.any(|counted| counted.agrees == Some(false) && !is_explained(trial, counted.repeat))
 }
 
-/// Whether the check of every record knows each record that a count misses, and the settings permit it.
+/// Whether the check of every record knows each record that a count misses, and the settings permit it, or a bug is
+/// known to do it.
 fn is_explained(trial: &TrialSummary, repeat: u32) -> bool {
     let of_repeat = trial.repeats.iter().filter(|one| one.repeat == repeat);
     let mut records = of_repeat.filter_map(|one| one.verification.as_ref());
-    records.any(|record| record.forbidden().next().is_none())
+    records.any(|record| record.forbidden().all(|one| is_expected(trial, one)))
 }
 
-/// The check of every record found what the settings forbid.
+/// The check of every record found what the settings forbid, or not what it is known to find.
 fn has_anomaly(trial: &TrialSummary) -> bool {
-    let mut records = trial
-        .repeats
-        .iter()
-        .filter_map(|one| one.verification.as_ref());
-    records.any(|record| record.forbidden().next().is_some())
+    let checks = || {
+        let repeats = trial.repeats.iter();
+        repeats.filter_map(|one| one.verification.as_ref())
+    };
+    let is_forbidden = |one: &AnomalyRecord| !is_expected(trial, one);
+    let has_forbidden = checks().any(|record| record.forbidden().any(is_forbidden));
+    let lacks_known = |record: &VerificationRecord| {
+        let mut found = record.anomalies.iter();
+        !trial.expected_anomalies.is_empty() && !found.any(|one| is_expected(trial, one))
+    };
+    has_forbidden || checks().any(lacks_known)
+}
+
+/// Whether a bug is known to have this effect.
+fn is_expected(trial: &TrialSummary, found: &AnomalyRecord) -> bool {
+    trial.expected_anomalies.contains(&found.anomaly)
 }
 
 /// Whether a trial belongs to a search: it is meant to be overloaded, and judged by the search alone.

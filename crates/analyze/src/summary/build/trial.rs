@@ -23,7 +23,7 @@ use crate::summary::{
     WarningKind,
 };
 use kgauge_results::folder::{RepeatRead, RunRead};
-use kgauge_results::run::EventKind;
+use kgauge_results::run::{Anomaly, EventKind};
 
 /// All trials: those of the plan, and without one those that have repeats.
 pub(super) fn trials(run: &RunRead) -> Vec<TrialSummary> {
@@ -98,6 +98,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
         cpu,
         published,
         goals,
+        expected_anomalies: expected_anomalies(trial),
     };
     summary.limit = limit::limit(run, trial, &summary, &measured);
     let health = health::warnings(run, trial, &measured);
@@ -110,6 +111,12 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
     };
     summary.warnings = warnings::of_trial(trial, &summary, health, circumstances);
     summary
+}
+
+/// The anomalies of a known bug.
+fn expected_anomalies(trial: Option<&Trial>) -> Vec<Anomaly> {
+    let names = trial.iter().flat_map(|trial| &trial.finds);
+    names.filter_map(|name| Anomaly::named(name)).collect()
 }
 
 /// Whose doing the lateness of each flow is.

@@ -8,11 +8,12 @@ mod words;
 
 use kgauge_analyze::answer::{
     AnswerDoubt, AnswerDoubtCause, AnswerFacts, CountCheck, OutageAnswer, ScenarioAnswer,
+    TrialFinding,
 };
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{Summary, TrialSummary};
 
-use super::{bottleneck, count_check, hot_broker, trial};
+use super::{bottleneck, count_check, hot_broker, trial, verification};
 use crate::format;
 use crate::view::BriefAnswer;
 use words::{AnswerNames, BRIEF_LETTERS_MAX, few, join_short};
@@ -117,9 +118,16 @@ fn compared(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
             counts,
             failed,
             unknown,
-        } => counts
-            .as_ref()
-            .map(|counts| loss(names, counts, *failed, *unknown)),
+            findings,
+        } => {
+            let loss = |counts| loss(names, counts, *failed, *unknown);
+            let loss = counts.as_ref().map(loss);
+            let found = found(names, findings);
+            match (loss, found) {
+                (Some(loss), Some(found)) => Some(format!("{loss} {found}")),
+                (loss, found) => loss.or(found),
+            }
+        }
         AnswerFacts::Outage { outage, counts } => outage
             .as_ref()
             .map(|outage| outage_sentence(names, outage, counts.as_ref())),
@@ -139,6 +147,25 @@ fn loss(names: &AnswerNames, counts: &CountCheck, failed: u64, unknown: u64) -> 
         (unknown > 0).then(|| format!("{} with unknown outcome", format::counted(unknown, "send")));
     let others = [failed, unknown].into_iter().flatten();
     format!("{}.", join_short(names.letters_max, [count], others))
+}
+
+/// `Verification, trial by trial: broken: lost-write 8,412 (expected); control: nothing.` Without anomalies and known
+/// bugs, the count has said all.
+fn found(names: &AnswerNames, findings: &[TrialFinding]) -> Option<String> {
+    let is_notable = |one: &TrialFinding| !one.found.is_empty() || !one.expected.is_empty();
+    if !findings.iter().any(is_notable) {
+        return None;
+    }
+    let clauses = findings.iter().map(|finding| {
+        let label = names.labels(&[finding.trial]).concat();
+        let found = verification::finding(finding);
+        match label.is_empty() {
+            true => found,
+            false => format!("{label}: {found}"),
+        }
+    });
+    let clauses: Vec<String> = clauses.collect();
+    Some(format!("Verification found: {}.", clauses.join("; ")))
 }
 
 /// `No acks for 7.81 s after the fault, new leaders after 8.00 s; all 130,000 acked records are on the brokers.`

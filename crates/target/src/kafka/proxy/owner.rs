@@ -75,7 +75,7 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let _client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-        let (_, peer) = listener.accept().unwrap();
+        let (_accepted, peer) = listener.accept().unwrap();
         let pids = [(7, 1), (8, std::process::id())];
         // The first process has no such connection, or may not be looked into.
         assert_eq!(owner(&pids, peer, port), Some(8));
