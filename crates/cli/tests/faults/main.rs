@@ -210,19 +210,16 @@ fn what_a_target_cannot_have_is_refused_before_anything_starts() {
     let _alone = alone();
     let site = Site::new();
     let stages = "{warm-up: 0 s, hold: 1 s}";
-    let crash = "  - {at: 0 s, node: 1, crash: true}\n";
-    site.write("s.yaml", &scenario(1, stages, "{constant: 1k/s}", crash));
+    let fail = "  - {at: 0 s, node: 1, api: produce, fail: UNKNOWN_SERVER_ERROR}\n";
+    site.write("s.yaml", &scenario(1, stages, "{constant: 1k/s}", fail));
     for (target, words) in [
-        (
-            "kafka:4.3.1",
-            "can only be stopped, killed, restarted and paused",
-        ),
+        ("kafka:4.3.1", "not on Apache Kafka"),
         ("127.0.0.1:9", "only into clusters that it started"),
     ] {
         let output = site.run(&["run", "s.yaml", "--out", "out", "--target", target]);
         let stderr = check_status(&output, 2);
         assert!(
-            stderr.contains(words) && stderr.contains("node 1: crash"),
+            stderr.contains(words) && stderr.contains("node 1: produce requests fail"),
             "{stderr}"
         );
         assert!(!site.path("out").exists());

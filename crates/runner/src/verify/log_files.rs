@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use kgauge_verify::ReplicaDigest;
 
-use super::replicas::ComparedRange;
-
 /// Bytes of a batch up to its last offset delta; a message of the formats before is at least as long.
 const HEAD_BYTES: usize = 27;
 
@@ -16,6 +14,14 @@ const LENGTH_FROM: u64 = 12;
 
 /// The format of record batches; those before it are message sets.
 const MAGIC_BATCH: u8 = 2;
+
+/// The part of a partition that is compared.
+pub(super) struct ComparedRange<'a> {
+    pub(super) topic: &'a str,
+    pub(super) partition: u32,
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
 
 /// The start of a batch or of a message.
 struct BatchHead {

@@ -30,7 +30,8 @@ use crate::session::Session;
 pub(crate) use loaded::LoadedRepeat;
 use loaded::{open, producers};
 use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
-use replicas::{ComparedRange, compare};
+use log_files::ComparedRange;
+use replicas::compare;
 use totals::VerificationTotals;
 
 /// How long followers may take to catch up after the load.

@@ -205,12 +205,7 @@ impl CheckedPages<'_> {
     }
 
     /// Checks the messages of a broker before 0.11. They are read twice: none of them counts if one is corrupt.
-    fn take_messages(
-        &mut self,
-        bytes: &[u8],
-        progress: &mut Progress,
-        check: &mut PartitionCheck,
-    ) {
+    fn take_messages(&mut self, bytes: &[u8], progress: &mut Progress, check: &mut PartitionCheck) {
         let from = i64::try_from(progress.position).unwrap_or(i64::MAX);
         let contents = &mut *self.contents;
         let buffers = (&mut self.decompressor, &mut self.scratch);
@@ -225,11 +220,16 @@ impl CheckedPages<'_> {
         let buffers = (&mut self.decompressor, &mut self.scratch);
         let depth = TallyDepth::RecordsUnchecked;
         let _ = message_set::tally(bytes, from, depth, buffers, max, |offset, value| {
-            check.note(u64::try_from(offset).unwrap_or(0), value, |stamp: &Stamp| {
-                let (flow, _) = producer_place(stamp.producer);
-                let content = contents.get_mut(flow).and_then(Option::as_mut);
-                content.is_some_and(|one| one.has_value(stamp.number, value.unwrap_or_default()))
-            });
+            check.note(
+                u64::try_from(offset).unwrap_or(0),
+                value,
+                |stamp: &Stamp| {
+                    let (flow, _) = producer_place(stamp.producer);
+                    let content = contents.get_mut(flow).and_then(Option::as_mut);
+                    content
+                        .is_some_and(|one| one.has_value(stamp.number, value.unwrap_or_default()))
+                },
+            );
         });
         let next = sound.next_offset.and_then(|next| u64::try_from(next).ok());
         progress.position = next.unwrap_or(0).max(progress.position);

@@ -8,21 +8,13 @@ use kgauge_verify::ReplicaDigest;
 use kgauge_wire::record_batch::batches;
 
 use super::fetch::{FetchPlace, VERSION_MAX, fetch};
-use super::log_files;
+use super::log_files::{self, ComparedRange};
 
 /// From this version on, followers answer consumers (KIP-392).
 const VERSION_MIN: i16 = 11;
 
 /// Answers without progress after which a follower is not compared.
 const ATTEMPTS_MAX: u32 = 20;
-
-/// The part of a partition that is compared.
-pub(super) struct ComparedRange<'a> {
-    pub(super) topic: &'a str,
-    pub(super) partition: u32,
-    pub(super) start: u64,
-    pub(super) end: u64,
-}
 
 /// What a comparison found.
 #[derive(Default)]
