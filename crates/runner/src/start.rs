@@ -73,9 +73,7 @@ pub(crate) fn prepare<'a>(
     let known = (&facts, &rooms[..], &to_run);
     let checkup = checkup_of(request, (&target, &mut cluster), known, opened, observer)?;
     steps.retain(|_| checkup.as_ref().is_none_or(ActiveCheckup::may_load));
-    if let Some(on_target_ready) = request.on_target_ready {
-        on_target_ready(&mut cluster, target.config())?;
-    }
+    announce(request, &mut cluster, &target)?;
     let mirror = Mirror::start_for(&clusters, &target, &needs)?;
     notes.extend(mirror_copy::note(&plan));
     // A resumed run wrote all of this when it first started.
@@ -119,6 +117,18 @@ pub(crate) fn prepare<'a>(
         plan,
         steps,
     })
+}
+
+/// Calls whoever asked to be called when the target is ready.
+fn announce(
+    request: &RunRequest<'_>,
+    cluster: &mut Cluster,
+    target: &Target,
+) -> Result<(), RunError> {
+    match request.on_target_ready {
+        Some(on_target_ready) => Ok(on_target_ready(cluster, target.config())?),
+        None => Ok(()),
+    }
 }
 
 /// Lets the observer see what the folder gets; returns its tap for slices.

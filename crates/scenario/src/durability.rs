@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn the_terms_of_durability_show_every_way_to_change_them() {
-        let text = "kgauge: 1\nname: s\nquestion: Q?\ntopic: {partitions: 1, replication: 3}\n\
+        let text = "kgauge: 1\nname: s\nquestion: Q?\ntarget: {brokers: 3}\n\
+                    topic: {partitions: 1, replication: 3}\n\
                     flows: [{name: w, kind: produce, shape: max, record: {size: 10 B}}]\n\
                     stages: {hold: 1 s}\n";
         let changed = |path: &str, value: &str| {

@@ -1,7 +1,7 @@
 //! Paths such as `writers.settings.linger.ms`, which `vary`, `sizes` and `--set` use.
 //!
-//! A path starts with a flow's name or with one of [`PATH_ROOTS`]. It is followed through the key tables, so a path that
-//! no parser would read is refused by name.
+//! A path starts with a flow's name or with one of [`PATH_ROOTS`]. It is followed through the key tables, so a path
+//! that no parser would read is refused by name.
 
 use crate::key_definition::{KeyDefinition, ScenarioKeys, ValueForm};
 use crate::keys::flow::{PATH_ROOTS, keys_of};

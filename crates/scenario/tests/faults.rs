@@ -34,93 +34,95 @@ fn refused(fault: &str, word: &str) {
     );
 }
 
+/// Faults as they are written, and in words.
+const KINDS: &[(&str, &str)] = &[
+    (
+        "at: 3 s, node: 1, crash: true, restart-after: 5 s",
+        "at 3 s, node 1: crash, started again after 5 s",
+    ),
+    (
+        "at: 2 s, every: 6 s, node: random, kill: true, restart-after: 3 s",
+        "at 2 s and every 6 s from then on, a random node: kill, started again after 3 s",
+    ),
+    (
+        "at: 0 s, node: leader, stop: true",
+        "at 0 s, the leader of partition 0: stop",
+    ),
+    (
+        "at: -500 ms, node: 2, restart: true",
+        "500 ms before the hold, node 2: restart",
+    ),
+    (
+        "at: 1 s, node: follower, pause: true, for: 2 s",
+        "at 1 s, a follower of partition 0: pause, for 2 s",
+    ),
+    (
+        "at: 1 s, node: 1, cut: {with: others}, for: 2 s",
+        "at 1 s, node 1: cut off in both directions from all other nodes and the controller, \
+         for 2 s",
+    ),
+    (
+        "at: 1 s, node: 1, cut: {from: 2}",
+        "at 1 s, node 1: cut off from messages of node 2",
+    ),
+    (
+        "at: 10 s, node: all, api: produce, stall: 1 s",
+        "at 10 s, all nodes: produce requests stalled for 1 s",
+    ),
+    (
+        "at: start, node: 2, api: fetch, delay: 5 ms, for: 10 s",
+        "at the start, node 2: fetch requests delayed by 5 ms, for 10 s",
+    ),
+    (
+        "at: 1 s, node: 2, delay: {exponential: 5 ms}, times: 10",
+        "at 1 s, node 2: all requests delayed by 5 ms on average (exponential), 10 of them",
+    ),
+    (
+        "at: 1 s, node: 1, api: produce, fail: NOT_LEADER_OR_FOLLOWER, times: 3",
+        "at 1 s, node 1: produce requests fail with NOT_LEADER_OR_FOLLOWER, 3 of them",
+    ),
+    (
+        "at: 1 s, node: 1, api: produce, drop: after, times: 1",
+        "at 1 s, node 1: produce requests dropped after they were served, 1 of them",
+    ),
+    (
+        "at: 2 s, node: 1, capacity: 50 MB/s",
+        "at 2 s, node 1: all requests capped at 50 MB/s",
+    ),
+    (
+        "at: 2 s, node: 1, api: produce, capacity: 100k/s, burst: 0",
+        "at 2 s, node 1: produce requests capped at 100000/s, bursts of 0",
+    ),
+    (
+        "at: 2 s, node: 1, disk-full: 10 MiB, for: 3 s",
+        "at 2 s, node 1: disk full after 10 MiB more, started again after 3 s",
+    ),
+    (
+        "at: 2 s, node: 1, cut: {with: clients}, for: 1 s",
+        "at 2 s, node 1: cut off in both directions from clients, for 1 s",
+    ),
+    (
+        "at: 2 s, node: all, api: end-txn, delay: 5 s, times: 1",
+        "at 2 s, all nodes: end-txn requests delayed by 5 s, 1 of them",
+    ),
+    (
+        "at: 2 s, node: 1, flush: 50 ms, for: 3 s",
+        "at 2 s, node 1: flushes delayed by 50 ms, for 3 s",
+    ),
+    (
+        "at: 2 s, node: 1, flush: fail, for: 3 s",
+        "at 2 s, node 1: flushes fail, started again after 3 s",
+    ),
+    (
+        "at: 2 s, node: 1, clock-offset: -90 s",
+        "at 2 s, node 1: clock 90 s behind",
+    ),
+];
+
 #[test]
 fn every_kind_of_fault_is_read_and_announced_in_words() {
-    let cases = [
-        (
-            "at: 3 s, node: 1, crash: true, restart-after: 5 s",
-            "at 3 s, node 1: crash, started again after 5 s",
-        ),
-        (
-            "at: 2 s, every: 6 s, node: random, kill: true, restart-after: 3 s",
-            "at 2 s and every 6 s from then on, a random node: kill, started again after 3 s",
-        ),
-        (
-            "at: 0 s, node: leader, stop: true",
-            "at 0 s, the leader of partition 0: stop",
-        ),
-        (
-            "at: -500 ms, node: 2, restart: true",
-            "500 ms before the hold, node 2: restart",
-        ),
-        (
-            "at: 1 s, node: follower, pause: true, for: 2 s",
-            "at 1 s, a follower of partition 0: pause, for 2 s",
-        ),
-        (
-            "at: 1 s, node: 1, cut: {with: others}, for: 2 s",
-            "at 1 s, node 1: cut off in both directions from all other nodes and the controller, \
-             for 2 s",
-        ),
-        (
-            "at: 1 s, node: 1, cut: {from: 2}",
-            "at 1 s, node 1: cut off from messages of node 2",
-        ),
-        (
-            "at: 10 s, node: all, api: produce, stall: 1 s",
-            "at 10 s, all nodes: produce requests stalled for 1 s",
-        ),
-        (
-            "at: start, node: 2, api: fetch, delay: 5 ms, for: 10 s",
-            "at the start, node 2: fetch requests delayed by 5 ms, for 10 s",
-        ),
-        (
-            "at: 1 s, node: 2, delay: {exponential: 5 ms}, times: 10",
-            "at 1 s, node 2: all requests delayed by 5 ms on average (exponential), 10 of them",
-        ),
-        (
-            "at: 1 s, node: 1, api: produce, fail: NOT_LEADER_OR_FOLLOWER, times: 3",
-            "at 1 s, node 1: produce requests fail with NOT_LEADER_OR_FOLLOWER, 3 of them",
-        ),
-        (
-            "at: 1 s, node: 1, api: produce, drop: after, times: 1",
-            "at 1 s, node 1: produce requests dropped after they were served, 1 of them",
-        ),
-        (
-            "at: 2 s, node: 1, capacity: 50 MB/s",
-            "at 2 s, node 1: all requests capped at 50 MB/s",
-        ),
-        (
-            "at: 2 s, node: 1, api: produce, capacity: 100k/s, burst: 0",
-            "at 2 s, node 1: produce requests capped at 100000/s, bursts of 0",
-        ),
-        (
-            "at: 2 s, node: 1, disk-full: 10 MiB, for: 3 s",
-            "at 2 s, node 1: disk full after 10 MiB more, started again after 3 s",
-        ),
-        (
-            "at: 2 s, node: 1, cut: {with: clients}, for: 1 s",
-            "at 2 s, node 1: cut off in both directions from clients, for 1 s",
-        ),
-        (
-            "at: 2 s, node: all, api: end-txn, delay: 5 s, times: 1",
-            "at 2 s, all nodes: end-txn requests delayed by 5 s, 1 of them",
-        ),
-        (
-            "at: 2 s, node: 1, flush: 50 ms, for: 3 s",
-            "at 2 s, node 1: flushes delayed by 50 ms, for 3 s",
-        ),
-        (
-            "at: 2 s, node: 1, flush: fail, for: 3 s",
-            "at 2 s, node 1: flushes fail, started again after 3 s",
-        ),
-        (
-            "at: 2 s, node: 1, clock-offset: -90 s",
-            "at 2 s, node 1: clock 90 s behind",
-        ),
-    ];
-    for (fault, words) in cases {
-        assert_eq!(read(fault).to_string(), words);
+    for (fault, words) in KINDS {
+        assert_eq!(read(fault).to_string(), *words);
     }
 }
 

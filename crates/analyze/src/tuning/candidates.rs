@@ -281,7 +281,8 @@ mod tests {
     use super::*;
     use crate::summary::{Bottleneck, LimitVerdict};
 
-    const SCENARIO: &str = "kgauge: 1\nname: s\nquestion: Q?\ntopic: {partitions: 2, replication: 3}\n\
+    const SCENARIO: &str = "kgauge: 1\nname: s\nquestion: Q?\ntarget: {brokers: 3}\n\
+                            topic: {partitions: 2, replication: 3}\n\
                             flows: [{name: w, kind: produce, shape: max, record: {size: 1 kB}}]\n\
                             stages: {hold: 5 s}\n";
 

@@ -62,7 +62,7 @@ const LOST: &str =
 const REPLICATION: &str =
     "Replication did not keep up with the acks; use acks=all or a lower rate.";
 
-const ABOUT: [AboutWarning; 43] = [
+const ABOUT: [AboutWarning; 45] = [
     row(
         Kind::CoresShared,
         Caution,

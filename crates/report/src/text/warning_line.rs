@@ -170,7 +170,7 @@ fn more_repeats(summary: &Summary) -> String {
 }
 
 /// Texts that are the same whatever the numbers; `#` is what is counted.
-const LINES: [(Kind, &str, &str); 33] = [
+const LINES: [(Kind, &str, &str); 37] = [
     (
         Kind::NotFinished,
         "this run did not finish",

@@ -45,8 +45,8 @@ pub struct AgentRecord {
     /// Those in which the limit held it back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_limit_periods_throttled: Option<u64>,
-    /// CPU time that a load thread at full speed needs for its records of the hold: by its own ceilings, measured before
-    /// the repeat. Absent if one of them is not known, and if the lead's machine generates the load.
+    /// CPU time that a load thread at full speed needs for its records of the hold: by its own ceilings, measured
+    /// before the repeat. Absent if one of them is not known, and if the lead's machine generates the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_speed_ns: Option<u64>,
     /// The busiest network interface of its machine.

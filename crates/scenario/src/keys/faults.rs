@@ -172,8 +172,8 @@ key_map! {
         /// within 1 %.
         let _burst: Option<()> = "burst" [optional "`capacity` for 10 ms"], ValueKind::new(
             ValueForm::Any(vec![ValueForm::Count, ValueForm::Size]), |_, _| Some(()));
-        /// Flushes (`fsync`) of the node's data `fail`, and the node stops as Kafka does, or each takes that much longer.
-        /// Apache Kafka only.
+        /// Flushes (`fsync`) of the node's data `fail`, and the node stops as Kafka does, or each takes that much
+        /// longer. Apache Kafka only.
         let flush: Option<FlushFault> = "flush" [optional NOT_DONE],
             length().map(|length_ns| FlushFault::Delay { length_ns }).or_word("fail", FlushFault::Fail);
         /// The node's disk is full at once (`true`) or after this many more bytes. The node stops, as Kafka does.

@@ -22,7 +22,7 @@ const HELD_PART: f64 = 0.10;
 /// A hypervisor that takes this share of the machine's CPU explains late records.
 const STOLEN_PART: f64 = 0.05;
 /// On a machine with little to do, so does one that takes this share of the CPU time that was wanted.
-const STOLEN_OF_WANTED: f64 = 0.20;
+const STOLEN_OF_DEMAND: f64 = 0.20;
 
 /// What the judgement on one flow rests on beside its lateness.
 #[derive(Clone, Copy, Debug)]
@@ -125,11 +125,11 @@ impl LatenessEvidence<'_> {
         let processors = f64::from(self.cpu.processors.unwrap_or(1));
         let cores = self.cpu.stolen_cores?;
         // What was not idle either ran or was kept from running.
-        let wanted = self.cpu.idle_cores.map(|idle| processors - idle);
+        let demand = self.cpu.idle_cores.map(|idle| processors - idle);
         let is_much = cores >= STOLEN_PART * processors;
-        let is_much_of_wanted =
-            has_waited && wanted.is_some_and(|wanted| cores >= STOLEN_OF_WANTED * wanted);
-        (is_much || is_much_of_wanted).then_some(cores)
+        let is_much_of_demand =
+            has_waited && demand.is_some_and(|demand| cores >= STOLEN_OF_DEMAND * demand);
+        (is_much || is_much_of_demand).then_some(cores)
     }
 
     /// Whether a control group took time from the generator.

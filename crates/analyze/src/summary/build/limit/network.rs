@@ -1,5 +1,5 @@
-//! The network cards of the machines that make the load as suspects: the lead's own, or those of its agents. Of cards of
-//! other machines kgauge sees nothing.
+//! The network cards of the machines that make the load as suspects: the lead's own, or those of its agents. Of cards
+//! of other machines kgauge sees nothing.
 
 use std::collections::BTreeSet;
 
