@@ -6,6 +6,7 @@ use kgauge_results::run::{Anomaly, UncheckedCause};
 
 use crate::gaps::NumberRanges;
 use crate::outcomes::{OutcomeRun, PartitionOutcomes, RecordFate};
+use crate::polls::{ConsumerPolls, SpanCounter};
 use crate::stamp::{Stamp, StampKey, StampReading};
 use crate::tally::{PartitionVerdict, Sighting};
 
@@ -35,6 +36,8 @@ pub struct PartitionCheck {
     last: usize,
     /// Offsets that some consumer passed over, ascending and apart.
     passed_over: Vec<(u64, u64)>,
+    /// What each consumer has read.
+    spans: Vec<SpanCounter>,
     verdict: PartitionVerdict,
 }
 
@@ -52,13 +55,15 @@ struct Stream {
 }
 
 impl PartitionCheck {
-    /// A check against these outcomes. `passed_over` are the offsets that a consumer did not read between two polls,
-    /// as ranges.
-    pub fn new(
-        key: StampKey,
-        outcomes: PartitionOutcomes,
-        mut passed_over: Vec<(u64, u64)>,
-    ) -> Self {
+    /// A check against these outcomes, and against what consumers have read.
+    pub fn new(key: StampKey, outcomes: PartitionOutcomes, polls: Vec<ConsumerPolls>) -> Self {
+        let mut verdict = PartitionVerdict::default();
+        let (mut passed_over, mut spans) = (Vec::new(), Vec::new());
+        for consumer in polls {
+            passed_over.extend(consumer.passed_over);
+            spans.push(SpanCounter::new(consumer.spans));
+            verdict.add_back(consumer.times_back);
+        }
         passed_over.sort_unstable();
         passed_over.dedup_by(|next, kept| {
             let overlaps = next.0 <= kept.1;
@@ -77,7 +82,8 @@ impl PartitionCheck {
             streams,
             last: 0,
             passed_over,
-            verdict: PartitionVerdict::default(),
+            spans,
+            verdict,
         }
     }
 
@@ -92,6 +98,9 @@ impl PartitionCheck {
     ) {
         self.verdict.read += 1;
         self.note_passed_over(offset);
+        self.spans
+            .iter_mut()
+            .for_each(|spans| spans.note(offset, 1));
         let stamp = match self.key.read(value.unwrap_or_default()) {
             StampReading::Own(stamp) => stamp,
             StampReading::Broken => return self.without_stream(Anomaly::CorruptRecord, offset),
@@ -113,6 +122,9 @@ impl PartitionCheck {
     /// Records of a batch that cannot be read.
     pub fn note_corrupt(&mut self, offset: u64, records: u64) {
         self.verdict.read += records;
+        self.spans
+            .iter_mut()
+            .for_each(|spans| spans.note(offset, records));
         let sighting = Sighting {
             records,
             ..Sighting::at(offset)
@@ -159,6 +171,9 @@ impl PartitionCheck {
     pub fn finish(mut self, extent: ReadExtent) -> PartitionVerdict {
         for stream in &self.streams {
             stream.finish(extent, &mut self.verdict);
+        }
+        for spans in &self.spans {
+            spans.finish((extent.log_start, extent.read_end), &mut self.verdict);
         }
         self.verdict
     }

@@ -61,6 +61,22 @@ pub struct BatchEntry {
     pub offset: Option<u64>,
 }
 
+/// Offsets that a consumer has read, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadSpan {
+    /// The partition, at most [`PARTITION_MAX`].
+    pub partition: u32,
+    /// The first offset.
+    pub from: u64,
+    /// One after the last offset; above `from`.
+    pub end: u64,
+    /// Offsets without a record for the consumer: markers, records of aborted transactions, removed ones.
+    pub hidden: u32,
+}
+
+/// The most offsets without a record that a span can count.
+pub const HIDDEN_MAX: u32 = COUNT_MAX as u32;
+
 /// One entry of a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LedgerEntry {
@@ -72,6 +88,8 @@ pub enum LedgerEntry {
     Clock(u64),
     /// The producer has ended, and nothing is missing.
     Closed,
+    /// What a consumer read of a range of offsets.
+    Read(ReadSpan),
     /// A consumer's poll began at another offset than the one before ended.
     Poll {
         /// The partition, at most [`PARTITION_MAX`].
@@ -116,6 +134,14 @@ impl LedgerEntry {
             LedgerEntry::TransactionEnd(fate) => (4, fate as u64, 0, 0, 0),
             LedgerEntry::Clock(unix_ms) => (5, 0, 0, unix_ms & WIDE_MAX, 0),
             LedgerEntry::Closed => (6, 0, 0, 0, 0),
+            // Its end tells it from the entry before: no span ends at 0.
+            LedgerEntry::Read(span) => (
+                6,
+                u64::from(span.partition & PARTITION_MAX),
+                u64::from(span.hidden) & COUNT_MAX,
+                span.from & WIDE_MAX,
+                span.end & WIDE_MAX,
+            ),
             LedgerEntry::Poll {
                 partition,
                 expected,
@@ -169,7 +195,13 @@ impl LedgerEntry {
                 _ => return None,
             })),
             5 => Some(LedgerEntry::Clock(sequence)),
-            6 => Some(LedgerEntry::Closed),
+            6 if offset == 0 => Some(LedgerEntry::Closed),
+            6 => Some(LedgerEntry::Read(ReadSpan {
+                partition: u32::try_from(partition).ok()?,
+                from: sequence,
+                end: offset,
+                hidden: u32::try_from(count).ok()?,
+            })),
             7 => Some(LedgerEntry::Poll {
                 partition: u32::try_from(partition).ok()?,
                 expected: sequence,
@@ -371,6 +403,12 @@ mod tests {
                 expected: 7,
                 offset: WIDE_MAX,
             },
+            LedgerEntry::Read(ReadSpan {
+                partition: PARTITION_MAX,
+                from: 0,
+                end: 1,
+                hidden: HIDDEN_MAX,
+            }),
         ];
         let bytes = written(&entries);
         assert_eq!(bytes.len(), ENTRY_BYTES * (entries.len() + 2));

@@ -12,6 +12,7 @@ mod digest;
 mod gaps;
 mod ledger;
 mod outcomes;
+mod polls;
 mod promise;
 mod stamp;
 mod tally;
@@ -19,13 +20,13 @@ mod tally;
 pub use check::{PartitionCheck, ReadExtent};
 pub use digest::{DIGEST_OFFSETS, ReplicaDigest};
 pub use ledger::{
-    BatchEntry, BatchFate, ENTRY_BYTES, LedgerEntry, LedgerError, LedgerReader, LedgerWriter,
-    PARTITION_MAX, TransactionFate,
+    BatchEntry, BatchFate, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError, LedgerReader,
+    LedgerWriter, PARTITION_MAX, ReadSpan, TransactionFate,
 };
 pub use outcomes::{
     OutcomeError, PartitionOutcomes, producer_number, producer_place, transaction_records,
-    unexpected_polls,
 };
+pub use polls::ConsumerPolls;
 pub use promise::{PromiseFacts, is_permitted};
 pub use stamp::{STAMP_BYTES, Stamp, StampKey, StampReading};
 pub use tally::{AnomalyTally, PartitionVerdict, Sighting};

@@ -148,7 +148,7 @@ impl PartitionOutcomes {
                         return Err(OutcomeError::TooMany { partition });
                     }
                 }
-                LedgerEntry::Batch(_) | LedgerEntry::Poll { .. } => {}
+                LedgerEntry::Batch(_) | LedgerEntry::Poll { .. } | LedgerEntry::Read(_) => {}
                 LedgerEntry::TransactionEnd(fate) => {
                     end_transaction(&mut runs[open_from..], fate);
                     transaction = transaction.saturating_add(1);
@@ -169,33 +169,6 @@ impl PartitionOutcomes {
         self.runs.insert(ledger.producer(), runs);
         Ok(())
     }
-}
-
-/// The unexpected polls of one partition: offsets that were passed over, as ranges, and the times that a consumer went
-/// back.
-///
-/// # Errors
-/// The log cannot be read.
-pub fn unexpected_polls<R: Read>(
-    log: &mut LedgerReader<R>,
-    of_partition: u32,
-) -> Result<(Vec<(u64, u64)>, u64), LedgerError> {
-    let (mut passed_over, mut back) = (Vec::new(), 0);
-    while let Some(entry) = log.next_entry()? {
-        match entry {
-            LedgerEntry::Poll {
-                partition,
-                expected,
-                offset,
-            } if partition == of_partition => match offset > expected {
-                true if passed_over.len() < RUNS_MAX => passed_over.push((expected, offset)),
-                true => {}
-                false => back += 1,
-            },
-            _ => {}
-        }
-    }
-    Ok((passed_over, back))
 }
 
 /// Acked records of some transactions of a producer, by the transaction's position in the ledger.

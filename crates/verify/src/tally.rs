@@ -124,7 +124,7 @@ impl PartitionVerdict {
     }
 
     /// Consumers went back this often.
-    pub fn add_back(&mut self, times: u64) {
+    pub(crate) fn add_back(&mut self, times: u64) {
         if times > 0 {
             let tally = self.anomalies.entry((Anomaly::NonmonotonicPoll, None));
             tally.or_default().count += times;

@@ -4,9 +4,9 @@
 
 use kgauge_results::run::{Anomaly, UncheckedCause};
 use kgauge_verify::{
-    BatchEntry, BatchFate, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
-    PartitionOutcomes, PartitionVerdict, ReadExtent, STAMP_BYTES, Stamp, StampKey, TransactionFate,
-    producer_number,
+    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
+    PartitionOutcomes, PartitionVerdict, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey,
+    TransactionFate, producer_number,
 };
 
 const PARTITION: u32 = 2;
@@ -35,6 +35,16 @@ fn outcomes(entries: &[LedgerEntry], transactional: bool) -> PartitionOutcomes {
     let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
     outcomes.add(&mut reader, transactional).unwrap();
     outcomes
+}
+
+/// What a consumer's log has.
+fn consumer(entries: &[LedgerEntry]) -> ConsumerPolls {
+    let mut bytes = Vec::new();
+    let mut writer = LedgerWriter::new(&mut bytes, 0);
+    entries.iter().for_each(|entry| writer.push(*entry));
+    writer.close().unwrap();
+    let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
+    ConsumerPolls::read(&mut reader, PARTITION, true).unwrap()
 }
 
 fn value_in(partition: u32, sequence: u64) -> [u8; STAMP_BYTES] {
@@ -222,11 +232,45 @@ fn what_was_deleted_or_not_read_is_not_lost() {
 
 #[test]
 fn readable_records_that_a_consumer_passed_over_are_counted_once() {
-    let passed_over = vec![(8, 12), (10, 15), (40, 50), (1, 1)];
-    let mut check = PartitionCheck::new(key(), outcomes(&three_acked(), false), passed_over);
+    let passed_over = [(8, 12), (10, 15), (40, 50)];
+    let polls = passed_over.map(|(expected, offset)| LedgerEntry::Poll {
+        partition: PARTITION,
+        expected,
+        offset,
+    });
+    let back = LedgerEntry::Poll {
+        partition: PARTITION,
+        expected: 7,
+        offset: 6,
+    };
+    let polls = vec![consumer(&polls), consumer(&[back])];
+    let mut check = PartitionCheck::new(key(), outcomes(&three_acked(), false), polls);
     for at in (0..30).filter(|at| *at != 9) {
         check.note(at, Some(&value(at)), |_| true);
     }
     let verdict = check.finish(extent(30));
     assert_eq!(verdict.count_of(Anomaly::PollSkip), 6);
+    assert_eq!(verdict.count_of(Anomaly::NonmonotonicPoll), 1);
+}
+
+#[test]
+fn a_record_that_a_consumer_got_and_nobody_gets_afterwards_was_not_committed() {
+    let read = LedgerEntry::Read(ReadSpan {
+        partition: PARTITION,
+        from: 0,
+        end: 30,
+        hidden: 1,
+    });
+    let aborted = [
+        batch(BatchFate::Acked, 0),
+        LedgerEntry::TransactionEnd(TransactionFate::Committed),
+        batch(BatchFate::Acked, 2),
+        LedgerEntry::TransactionEnd(TransactionFate::Aborted),
+    ];
+    // A marker at 10; the second batch is hidden now.
+    let outcomes = outcomes(&aborted, true);
+    let mut check = PartitionCheck::new(key(), outcomes, vec![consumer(&[read])]);
+    (0..10).for_each(|at| check.note(at, Some(&value(at)), |_| true));
+    let verdict = check.finish(extent(31));
+    assert_eq!(classes(&verdict), [(Anomaly::ReadBeforeCommit, 19)]);
 }

@@ -9,7 +9,7 @@ use kgauge_scenario::ConsumeFlow;
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::message_set::tally;
-use kgauge_wire::record_batch::TallyDepth;
+use kgauge_wire::record_batch::{BatchTally, TallyDepth};
 
 use super::committed::sum_of_committed;
 use super::group::GroupSubscription;
@@ -524,13 +524,25 @@ impl Consumer {
                 aborted => sum_of_committed(bytes, aborted, count),
             };
             match counted {
-                Ok(_) if echo.is_some() => {
+                Ok(found) if echo.is_some() => {
+                    note_polled(
+                        &mut self.polls,
+                        &self.positions[part.position],
+                        part,
+                        &found,
+                    );
                     let consumed_ns = around.clock.now_ns();
                     all += self.echoes.len() as u64;
                     self.totals.consumed += self.echoes.len() as u64;
                     self.note_echoes(part, consumed_ns, recorder);
                 }
                 Ok(found) => {
+                    note_polled(
+                        &mut self.polls,
+                        &self.positions[part.position],
+                        part,
+                        &found,
+                    );
                     let logical_bytes = found.key_bytes + found.value_bytes + found.header_bytes;
                     // Only checked records count as read.
                     recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
@@ -593,5 +605,18 @@ impl Consumer {
                 subscription.shared.give_up();
             }
         }
+    }
+}
+
+/// Notes what a verified consumer got.
+fn note_polled(
+    polls: &mut Option<PollLog>,
+    position: &Position,
+    part: &FetchedRecords,
+    found: &BatchTally,
+) {
+    if let Some(polls) = polls {
+        let span = (part.from_offset, position.offset);
+        polls.note_read(position.partition, span, found.records);
     }
 }

@@ -22,7 +22,7 @@ pub enum Anomaly {
     AbortedRead,
     /// A committed transaction of which only some records are readable.
     TornTransaction,
-    /// A `read_committed` consumer got records at or after the last stable offset.
+    /// A consumer got records that are not readable afterwards: they were not committed.
     ReadBeforeCommit,
     /// A consumer passed over readable records.
     PollSkip,

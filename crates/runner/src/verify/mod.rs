@@ -17,8 +17,8 @@ use kgauge_results::RepeatFolder;
 use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
 use kgauge_scenario::{FlowPlan, Share, TargetKind, Trial, derive_seed};
 use kgauge_verify::{
-    OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest, Sighting, StampKey,
-    unexpected_polls,
+    ConsumerPolls, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest,
+    Sighting, StampKey,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::Decompressor;
@@ -29,8 +29,8 @@ use crate::observer::{Activity, RunEvent};
 use crate::session::Session;
 pub(crate) use loaded::LoadedRepeat;
 use loaded::{open, producers};
-use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
 use log_files::ComparedRange;
+use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
 use replicas::compare;
 use totals::VerificationTotals;
 
@@ -127,8 +127,8 @@ impl ReadingPass<'_> {
         if outcomes.ledgers_unclosed() > 0 {
             totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
         }
-        let (passed_over, back) = polls(self.repeat, partition);
-        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, passed_over);
+        let polls = polls(self.repeat, partition);
+        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, polls);
         let range = PartitionRange {
             partition,
             start: offset(self.repeat.before).unwrap_or(0),
@@ -145,7 +145,6 @@ impl ReadingPass<'_> {
             let place = Sighting::at(extent.read_end);
             verdict.add(Anomaly::StuckLastStableOffset, &place);
         }
-        verdict.add_back(back);
         // What retention or compaction removes, each replica loses at another time.
         let is_kept = extent.log_start == 0 && !totals.is_compacted();
         if extent.is_complete && is_kept && self.repeat.topic.facts.replication_factor > 1 {
@@ -272,25 +271,24 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
     Ok(outcomes)
 }
 
-/// The unexpected polls of all consumers: the offsets that they passed over, and how often they went back.
-fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> (Vec<(u64, u64)>, u64) {
-    let (mut passed_over, mut back) = (Vec::new(), 0);
+/// What consumers of assigned partitions have read of a partition; members of groups have no logs.
+fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> Vec<ConsumerPolls> {
+    let reads_committed = reads_committed(repeat.trial);
+    let mut polls = Vec::new();
     for (flow, plan) in repeat.trial.flows.iter().enumerate() {
-        let consumers = match plan {
-            FlowPlan::Produce(_) => 0,
-            FlowPlan::Consume(plan) => plan.consumers_all(),
-            FlowPlan::Echo(plan) => plan.consumers,
+        let (consumers, settings) = match plan {
+            FlowPlan::Produce(_) => continue,
+            FlowPlan::Consume(plan) => (plan.consumers_all(), &plan.settings),
+            FlowPlan::Echo(plan) => (plan.consumers, &plan.consumer_settings),
         };
+        // Others get records of aborted transactions, too.
+        let has_spans = settings.read_committed == reads_committed;
         for member in 0..consumers {
-            // Members of groups have none.
             let Ok(mut log) = open(&repeat.setup.polls(flow, member)) else {
                 continue;
             };
-            if let Ok((ranges, times)) = unexpected_polls(&mut log, partition) {
-                passed_over.extend(ranges);
-                back += times;
-            }
+            polls.extend(ConsumerPolls::read(&mut log, partition, has_spans));
         }
     }
-    (passed_over, back)
+    polls
 }

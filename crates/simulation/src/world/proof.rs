@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use kgauge_broker::ids::NodeId;
 use kgauge_results::run::Anomaly;
 use kgauge_verify::{
-    BatchEntry, BatchFate, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
-    PartitionOutcomes, ReadExtent, STAMP_BYTES, Stamp, StampKey, producer_number,
+    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
+    PartitionOutcomes, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey, producer_number,
 };
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::record_batch::batches;
@@ -29,7 +29,8 @@ pub struct FoundAnomaly {
 #[derive(Debug, Default)]
 pub(super) struct ClientProof {
     ledgers: BTreeMap<usize, Vec<u8>>,
-    passed_over: BTreeMap<i32, Vec<(u64, u64)>>,
+    /// What readers log.
+    polls: Vec<LedgerEntry>,
 }
 
 /// The key of all runs.
@@ -83,10 +84,31 @@ impl ClientProof {
 
     /// A reader that expected one offset got another one.
     pub(super) fn polled(&mut self, partition: i32, expected: i64, offset: i64) {
-        if offset > expected {
-            let passed_over = self.passed_over.entry(partition).or_default();
-            passed_over.push((expected.unsigned_abs(), offset.unsigned_abs()));
+        if offset != expected {
+            self.polls.push(LedgerEntry::Poll {
+                partition: partition.unsigned_abs(),
+                expected: expected.unsigned_abs(),
+                offset: offset.unsigned_abs(),
+            });
         }
+        // The next record may be at any later offset.
+        self.polls.push(LedgerEntry::Read(ReadSpan {
+            partition: partition.unsigned_abs(),
+            from: offset.unsigned_abs(),
+            end: offset.unsigned_abs() + 1,
+            hidden: 0,
+        }));
+    }
+
+    /// What the reader of a partition has seen.
+    fn polls(&self, partition: i32) -> ConsumerPolls {
+        let mut bytes = LedgerWriter::new(Vec::new(), 0).into_inner();
+        for entry in &self.polls {
+            bytes.extend_from_slice(&entry.to_bytes());
+        }
+        let mut log = LedgerReader::new(bytes.as_slice()).expect("it was just written");
+        let polls = ConsumerPolls::read(&mut log, partition.unsigned_abs(), true);
+        polls.expect("it was just written")
     }
 
     /// The outcomes of a partition's records.
@@ -125,8 +147,8 @@ impl World<'_> {
             return;
         };
         let outcomes = proof.outcomes(partition);
-        let passed_over = proof.passed_over.remove(&partition).unwrap_or_default();
-        let mut check = PartitionCheck::new(key(), outcomes, passed_over);
+        let polls = proof.polls(partition);
+        let mut check = PartitionCheck::new(key(), outcomes, vec![polls]);
         let image = self.controller.image();
         let of_topic = image
             .topic(TOPIC)

@@ -1,0 +1,168 @@
+//! What one consumer has read of a partition, beside what is readable afterwards.
+
+use std::io::Read;
+
+use kgauge_results::run::Anomaly;
+
+use crate::ledger::{LedgerEntry, LedgerError, LedgerReader, ReadSpan};
+use crate::tally::{PartitionVerdict, Sighting};
+
+/// The most ranges of one consumer and partition that are kept.
+const RANGES_MAX: usize = 4 << 20;
+
+/// What a consumer of assigned partitions has read of one of them.
+#[derive(Debug, Default)]
+pub struct ConsumerPolls {
+    /// Offsets that it passed over.
+    pub(crate) passed_over: Vec<(u64, u64)>,
+    /// How often it went back.
+    pub(crate) times_back: u64,
+    /// What it read, ascending and apart.
+    pub(crate) spans: Vec<ReadSpan>,
+}
+
+impl ConsumerPolls {
+    /// Reads a consumer's log. With `has_spans` its records are those that the check reads: it has the same isolation
+    /// level.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn read<R: Read>(
+        log: &mut LedgerReader<R>,
+        of_partition: u32,
+        has_spans: bool,
+    ) -> Result<Self, LedgerError> {
+        let mut polls = Self::default();
+        while let Some(entry) = log.next_entry()? {
+            match entry {
+                LedgerEntry::Poll {
+                    partition,
+                    expected,
+                    offset,
+                } if partition == of_partition => match offset > expected {
+                    true => push(&mut polls.passed_over, (expected, offset)),
+                    false => polls.times_back += 1,
+                },
+                LedgerEntry::Read(span) if span.partition == of_partition && has_spans => {
+                    polls.add_span(span);
+                }
+                _ => {}
+            }
+        }
+        Ok(polls)
+    }
+
+    /// A consumer that goes back reads some offsets again; the first time counts.
+    pub(crate) fn add_span(&mut self, span: ReadSpan) {
+        let is_next = self.spans.last().is_none_or(|last| last.end <= span.from);
+        if is_next && span.from < span.end {
+            push(&mut self.spans, span);
+        }
+    }
+}
+
+fn push<T>(to: &mut Vec<T>, one: T) {
+    if to.len() < RANGES_MAX {
+        to.push(one);
+    }
+}
+
+/// Counts the readable records in each span of a consumer.
+#[derive(Debug)]
+pub(crate) struct SpanCounter {
+    spans: Vec<ReadSpan>,
+    counts: Vec<u64>,
+    /// The span of the last record, or the next one.
+    at: usize,
+}
+
+impl SpanCounter {
+    pub(crate) fn new(spans: Vec<ReadSpan>) -> Self {
+        Self {
+            counts: vec![0; spans.len()],
+            spans,
+            at: 0,
+        }
+    }
+
+    /// There are readable records from this offset on, after all others.
+    #[inline]
+    pub(crate) fn note(&mut self, offset: u64, records: u64) {
+        while let Some(span) = self.spans.get(self.at) {
+            if offset < span.from {
+                return;
+            }
+            if offset < span.end {
+                self.counts[self.at] += records;
+                return;
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Compares what the consumer got with what is readable now, in the part of the log that was read for it.
+    pub(crate) fn finish(&self, (log_start, read_end): (u64, u64), verdict: &mut PartitionVerdict) {
+        for (span, &readable) in self.spans.iter().zip(&self.counts) {
+            if span.from < log_start || span.end > read_end {
+                continue;
+            }
+            let read = (span.end - span.from).saturating_sub(u64::from(span.hidden));
+            let mut add = |anomaly, records| {
+                let place = Sighting {
+                    records,
+                    ..Sighting::at(span.from)
+                };
+                verdict.add(anomaly, &place);
+            };
+            if read > readable {
+                add(Anomaly::ReadBeforeCommit, read - readable);
+            } else if read < readable {
+                add(Anomaly::PollSkip, readable - read);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(from: u64, end: u64, hidden: u32) -> ReadSpan {
+        ReadSpan {
+            partition: 0,
+            from,
+            end,
+            hidden,
+        }
+    }
+
+    #[test]
+    fn what_was_read_once_counts_and_what_is_read_again_does_not() {
+        let mut polls = ConsumerPolls::default();
+        for one in [span(0, 5, 0), span(3, 8, 0), span(8, 9, 1), span(9, 9, 0)] {
+            polls.add_span(one);
+        }
+        assert_eq!(polls.spans, [span(0, 5, 0), span(8, 9, 1)]);
+    }
+
+    #[test]
+    fn more_than_is_readable_was_not_committed_and_less_was_skipped() {
+        let mut counter = SpanCounter::new(vec![span(2, 6, 1), span(6, 9, 0), span(20, 30, 0)]);
+        // Readable: 2, 4 and 5 of the first span, 7 of the second.
+        for offset in [0, 2, 4, 5, 7, 12] {
+            counter.note(offset, 1);
+        }
+        let mut verdict = PartitionVerdict::default();
+        counter.finish((0, 13), &mut verdict);
+        assert_eq!(verdict.count_of(Anomaly::ReadBeforeCommit), 2);
+        assert_eq!(verdict.count_of(Anomaly::PollSkip), 0);
+        let mut missed = SpanCounter::new(vec![span(2, 6, 3)]);
+        missed.note(2, 1);
+        missed.note(3, 1);
+        missed.finish((0, 13), &mut verdict);
+        assert_eq!(verdict.count_of(Anomaly::PollSkip), 1);
+        let deleted = SpanCounter::new(vec![span(2, 6, 0)]);
+        deleted.finish((3, 13), &mut verdict);
+        assert_eq!(verdict.count_of(Anomaly::ReadBeforeCommit), 2);
+    }
+}
