@@ -47,14 +47,14 @@ pub fn is_permitted(
             !idempotent && retries && overlaps
         }
         Anomaly::InconsistentOffsets => !idempotent && retries || may_lose(),
-        // A log that loses records also loses the place of its readers.
-        Anomaly::PollSkip | Anomaly::NonmonotonicPoll => may_lose(),
+        // A log that loses records also loses the place of its readers, and what they have read.
+        Anomaly::PollSkip | Anomaly::NonmonotonicPoll | Anomaly::ReadBeforeCommit => may_lose(),
         Anomaly::CommittedOffsetBack => is_unclean(trial, topic_settings) || may_lose(),
         Anomaly::StuckLastStableOffset => circumstances.has_unknown_transaction,
         Anomaly::ForeignRecord => circumstances.is_shared,
         // Replicas in sync are equal, whatever was lost before.
         Anomaly::DivergentReplicas => false,
-        Anomaly::AbortedRead | Anomaly::ReadBeforeCommit | Anomaly::CorruptRecord => false,
+        Anomaly::AbortedRead | Anomaly::CorruptRecord => false,
     }
 }
 
