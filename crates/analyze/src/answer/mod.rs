@@ -22,7 +22,7 @@ pub use factor_values::{FactorUnit, FactorValues};
 pub use figures::{AnswerFigure, FigureFinding};
 pub use outage::OutageAnswer;
 pub use verification::{
-    AnomalyCount, AnomalySum, TrialFinding, TrialPlace, UncheckedSum, Verification,
+    AnomalyCount, AnomalySum, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
 };
 
 use crate::summary::{GoalStatus, Summary, TrialSummary};
@@ -79,7 +79,7 @@ pub enum AnswerFacts {
         /// Records whose outcome is unknown.
         unknown: u64,
         /// What the check of every record found in each verified trial; empty without `verify`.
-        findings: Vec<TrialFinding>,
+        findings: Vec<TrialAnomalies>,
     },
     /// For how long nothing was acked.
     Outage {

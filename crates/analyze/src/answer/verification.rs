@@ -90,7 +90,7 @@ impl Verification {
 
 /// What the check found in one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct TrialFinding {
+pub struct TrialAnomalies {
     /// The trial, by its index in the plan.
     pub trial: u32,
     /// Acked records.
@@ -113,7 +113,7 @@ pub struct AnomalyCount {
     pub count: u64,
 }
 
-impl TrialFinding {
+impl TrialAnomalies {
     /// Whether a known bug showed itself, and nothing else; without one, whether everything found is permitted.
     pub fn is_as_expected(&self) -> bool {
         let is_known = |one: &AnomalyCount| self.expected.contains(&one.anomaly);
@@ -152,8 +152,8 @@ impl TrialFinding {
 }
 
 /// The findings of each verified trial.
-pub(super) fn findings<'a>(trials: impl Iterator<Item = &'a TrialSummary>) -> Vec<TrialFinding> {
-    trials.filter_map(TrialFinding::of).collect()
+pub(super) fn findings<'a>(trials: impl Iterator<Item = &'a TrialSummary>) -> Vec<TrialAnomalies> {
+    trials.filter_map(TrialAnomalies::of).collect()
 }
 
 /// The check over trials; `None` if none was verified.

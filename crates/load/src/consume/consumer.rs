@@ -92,7 +92,7 @@ pub(super) struct FetchInFlight {
 #[derive(Debug, Clone)]
 pub(super) struct FetchedRecords {
     pub(super) position: usize,
-    from_offset: i64,
+    pub(super) from_offset: i64,
     at: Range<usize>,
     aborted: Vec<AbortedRange>,
 }
@@ -114,8 +114,8 @@ pub(crate) struct Consumer {
     pub(super) subscription: Option<GroupSubscription>,
     /// The tracker of an echo flow.
     pub(super) echo: Option<Arc<EchoTracker>>,
-    /// Where it notes unexpected polls, if they are verified.
-    polls: Option<PollLog>,
+    /// Where it notes what it reads, if that is verified.
+    pub(super) polls: Option<PollLog>,
     /// Offsets and intended times of records read back; reused.
     pub(super) echoes: Vec<(i64, u64)>,
     /// It reads the remaining records, and nothing later.
@@ -564,28 +564,6 @@ impl Consumer {
             }
         }
         all
-    }
-
-    /// Nothing more comes: the log of polls is complete.
-    pub(crate) fn close_polls(&mut self, around: &WorkerContext<'_>) {
-        if let Some(mut polls) = self.polls.take()
-            && let Err(error) = polls.close()
-        {
-            let at_ns = around.clock.now_ns();
-            around.broken(at_ns, &self.flow.name, || {
-                format!("cannot write the log of polls: {error}; free space in the run folder")
-            });
-        }
-    }
-
-    /// Reports a partition's position to the group, if there is one.
-    fn note_read(&self, part: &FetchedRecords, records: u64) {
-        if let Some(subscription) = &self.subscription {
-            let position = &self.positions[part.position];
-            let (partition, offset) = (position.partition, position.offset);
-            let from = part.from_offset;
-            subscription.shared.note(partition, from, offset, records);
-        }
     }
 
     fn refuse(&mut self, index: usize, error: i16, now_ns: u64, around: &WorkerContext<'_>) {

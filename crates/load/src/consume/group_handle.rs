@@ -1,6 +1,6 @@
 //! A consumer as a member of its group: partitions are added and removed.
 
-use super::consumer::{Consumer, Position};
+use super::consumer::{Consumer, FetchedRecords, Position};
 use super::group::MemberEvent;
 use crate::worker_context::WorkerContext;
 
@@ -143,6 +143,16 @@ impl Consumer {
             self.seen_ns + IDLE_LOOK_NS
         } else {
             u64::MAX
+        }
+    }
+
+    /// Reports a partition's position to the group, if there is one.
+    pub(super) fn note_read(&self, part: &FetchedRecords, records: u64) {
+        if let Some(subscription) = &self.subscription {
+            let position = &self.positions[part.position];
+            let (partition, offset) = (position.partition, position.offset);
+            let from = part.from_offset;
+            subscription.shared.note(partition, from, offset, records);
         }
     }
 

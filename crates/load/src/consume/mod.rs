@@ -16,6 +16,7 @@ mod progress;
 mod reconcile;
 mod request;
 mod response;
+mod verified;
 
 pub(crate) use consumer::{Consumer, ConsumerSetup, Position};
 pub(crate) use group::{GroupSubscription, MemberEvent, MemberSetup, MemberThread, end_all};

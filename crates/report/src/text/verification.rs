@@ -1,6 +1,6 @@
 //! Whether every record is where its ack said.
 
-use kgauge_analyze::answer::{AnomalySum, TrialFinding, TrialPlace, UncheckedSum, Verification};
+use kgauge_analyze::answer::{AnomalySum, TrialAnomalies, TrialPlace, UncheckedSum, Verification};
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
 use crate::format;
@@ -70,7 +70,7 @@ fn head(check: &Verification) -> String {
 }
 
 /// `lost-write 8,412 (expected), duplicate 3 (permitted)`.
-pub(super) fn finding(found: &TrialFinding) -> String {
+pub(super) fn finding(found: &TrialAnomalies) -> String {
     let counts = found.found.iter().map(|one| {
         let is_known = found.expected.contains(&one.anomaly);
         let judged = match (is_known, one.is_permitted) {
@@ -250,7 +250,7 @@ mod tests {
                 is_permitted,
                 count: 8_412,
             });
-            finding(&TrialFinding {
+            finding(&TrialAnomalies {
                 trial: 0,
                 acked: 10_000,
                 expected: expected.to_vec(),

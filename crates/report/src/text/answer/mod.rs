@@ -8,7 +8,7 @@ mod words;
 
 use kgauge_analyze::answer::{
     AnswerDoubt, AnswerDoubtCause, AnswerFacts, CountCheck, OutageAnswer, ScenarioAnswer,
-    TrialFinding,
+    TrialAnomalies,
 };
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{Summary, TrialSummary};
@@ -151,8 +151,8 @@ fn loss(names: &AnswerNames, counts: &CountCheck, failed: u64, unknown: u64) -> 
 
 /// `Verification, trial by trial: broken: lost-write 8,412 (expected); control: nothing.` Without anomalies and known
 /// bugs, the count has said all.
-fn found(names: &AnswerNames, findings: &[TrialFinding]) -> Option<String> {
-    let is_notable = |one: &TrialFinding| !one.found.is_empty() || !one.expected.is_empty();
+fn found(names: &AnswerNames, findings: &[TrialAnomalies]) -> Option<String> {
+    let is_notable = |one: &TrialAnomalies| !one.found.is_empty() || !one.expected.is_empty();
     if !findings.iter().any(is_notable) {
         return None;
     }

@@ -92,7 +92,8 @@ impl CutRule {
         }
     }
 
-    /// Whether the node is the end that connected, or (`false`) the one that listens. A node is not cut off from itself.
+    /// Whether the node is the end that connected, or (`false`) the one that listens. A node is not cut off from
+    /// itself.
     fn is_one_of(&self, from: Option<u16>, to: u16) -> Option<bool> {
         let has_connected = from == Some(self.node);
         (has_connected != (to == self.node)).then_some(has_connected)

@@ -32,8 +32,8 @@ pub(crate) struct ProxyNetwork {
 }
 
 impl ProxyNetwork {
-    /// Listens for connections of a route, and passes them on to a port; returns the port that others use. The sender of
-    /// routes between nodes is looked up with each connection.
+    /// Listens for connections of a route, and passes them on to a port; returns the port that others use. The sender
+    /// of routes between nodes is looked up with each connection.
     pub(crate) fn listen(&mut self, route: ProxiedRoute, upstream: u16) -> io::Result<u16> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();

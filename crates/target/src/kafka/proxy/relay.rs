@@ -186,7 +186,8 @@ impl ProxiedConnection {
         }
     }
 
-    /// Keeps the connection to the broker until it has answered a held request. Kafka may drop requests of a closed one.
+    /// Keeps the connection to the broker until it has answered a held request. Kafka may drop requests of a closed
+    /// one.
     fn linger(&self) {
         let deadline = Instant::now() + LINGER;
         let is_awaited = || self.exchange(|one| one.has_held && one.responses < one.requests);
