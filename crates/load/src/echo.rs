@@ -4,8 +4,8 @@
 //! can therefore compute the end-to-end time on the clock that it shares with the producers. The tracker knows when
 //! each batch was acked.
 //!
-//! If the clients of a flow are spread over several agents, each has its own tracker. Marks then contain times of a clock
-//! that all agents share, and the lead knows when all records were read.
+//! If the clients of a flow are spread over several agents, each has its own tracker. Marks then contain times of a
+//! clock that all agents share, and the lead knows when all records were read.
 //!
 //! If consumers read a copy on another cluster, the mark also numbers its record: a replicator may copy a record twice,
 //! and the copy has its own offsets.

@@ -347,8 +347,8 @@ impl RunningRepeat<'_> {
         }
     }
 
-    /// After a load that nobody stopped, all records of echo flows that are spread were read, or something is wrong. One
-    /// agent alone cannot know.
+    /// After a load that nobody stopped, all records of spread echo flows were read, or something is wrong. One agent
+    /// alone cannot know.
     fn note_missing_echoes(&mut self) {
         if self.stopped.is_some() || self.track.states().any(AgentState::is_cut_short) {
             return;
