@@ -11,25 +11,6 @@ use crate::tree::YamlNode;
 /// Bytes at the start of a value that identify a verified record.
 pub const IDENTITY_BYTES: u32 = 40;
 
-/// The classes of anomalies, as `finds` and reports name them. A test in crate `results` compares them with the classes
-/// known there.
-pub const ANOMALY_NAMES: &[&str] = &[
-    "lost-write",
-    "duplicate",
-    "inconsistent-offsets",
-    "nonmonotonic-send",
-    "g1a",
-    "torn-transaction",
-    "read-before-commit",
-    "poll-skip",
-    "nonmonotonic-poll",
-    "stuck-last-stable-offset",
-    "foreign-record",
-    "corrupt-record",
-    "divergent-replicas",
-    "committed-offset-back",
-];
-
 /// Bytes at the end of an echo flow's value that hold its times, in any case.
 const ECHO_BYTES: u32 = 24;
 

@@ -7,6 +7,7 @@ use super::search::WrittenSearch;
 use super::stages::Stages;
 use super::target::TargetNeeds;
 use super::topic::TopicPlan;
+use crate::anomaly_names::ANOMALY_NAMES;
 use crate::answer::{AnswerKind, Comparand};
 use crate::figure::Goal;
 use crate::key_definition::{ValueForm, refuse};
@@ -18,7 +19,6 @@ use crate::value_kind::{
     ListItem, ValueKind, count, flag, list, map, name, one_of_names, placed_list, text, version,
     words,
 };
-use crate::verified::ANOMALY_NAMES;
 
 const REPEATS_MAX: u64 = 1_000;
 
