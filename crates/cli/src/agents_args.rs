@@ -60,10 +60,16 @@ impl AgentsArgs {
             .filter(|text| text.trim().starts_with("k8s:"))
     }
 
+    /// Whether a run goes on without lost agents.
+    pub(crate) fn tolerates_lost(&self) -> bool {
+        self.agents_lost == LostAgents::Tolerate
+    }
+
     /// What a lead in a pod has to know of these flags.
     pub(crate) fn lead_arguments(&self) -> impl Iterator<Item = String> {
-        let tolerates = self.agents_lost == LostAgents::Tolerate;
-        let lost = tolerates.then(|| "--agents-lost=tolerate".to_owned());
+        let lost = self
+            .tolerates_lost()
+            .then(|| "--agents-lost=tolerate".to_owned());
         let spreads = self.agents_echo == EchoAgents::All;
         let echo = spreads.then(|| "--agents-echo=all".to_owned());
         lost.into_iter().chain(echo)
@@ -77,7 +83,9 @@ impl AgentsArgs {
         let spec: AgentsSpec = text.parse::<AgentsSpec>().or_bad_input()?;
         let refused = |words: &str| Err(stop(ExitStatus::BadInput, words));
         if matches!(spec, AgentsSpec::Kubernetes { .. }) {
-            return refused("--agents k8s: works with kgauge run and kgauge capacity");
+            return refused(
+                "--agents k8s: works with kgauge run, capacity, checkup and ab, on one target and without --resume",
+            );
         }
         let needs_token = matches!(
             spec,

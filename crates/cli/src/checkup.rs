@@ -9,7 +9,7 @@ use crate::args::RunArgs;
 use crate::checkup_args::CheckupArgs;
 use crate::exit::{ExitStatus, stop};
 use crate::host::env_target;
-use crate::{interrupt, print, run};
+use crate::{interrupt, pods, print, run};
 
 /// Checks a cluster, keeps everything in a run folder, and reports.
 pub(crate) fn checkup(arguments: &CheckupArgs) -> anyhow::Result<ExitStatus> {
@@ -24,7 +24,7 @@ pub(crate) fn checkup(arguments: &CheckupArgs) -> anyhow::Result<ExitStatus> {
         checkup: Some(request),
         ..RunArgs::default()
     };
-    run::run_question(&arguments, &question)
+    pods::run_question(&arguments, &question)
 }
 
 /// What the user asks for; flags that mean nothing here are refused.

@@ -47,6 +47,11 @@ pub(crate) fn result(text: &str) {
     }
 }
 
+/// From now on results are not printed: somebody else reads them from files.
+pub(crate) fn close() {
+    *STDOUT.lock().unwrap_or_else(PoisonError::into_inner) = Stdout::Closed;
+}
+
 /// Stdout for a stream of bytes that another kgauge reads.
 pub(crate) fn stdout_stream() -> impl Write {
     io::stdout().lock()

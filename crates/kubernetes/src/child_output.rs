@@ -2,16 +2,22 @@
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How often the end of the process is checked.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long the output may stay open after the end of the process: a grandchild may hold it.
+/// How long the output may stay open after the end of the process, and the process after that of its output: a
+/// grandchild may hold it.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
+
+/// Messages on stderr beside a stream on stdout.
+const MESSAGES_BYTES_MAX: u64 = 1024 * 1024;
 
 /// What a process printed, and how it ended.
 #[derive(Debug)]
@@ -21,12 +27,20 @@ pub(crate) struct ChildOutput {
     pub(crate) stderr: Vec<u8>,
 }
 
+/// How a process ended whose output was read as it came.
+#[derive(Debug)]
+pub(crate) struct StreamEnd {
+    /// `None` if it went on after its output was read, and was ended.
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) stderr: Vec<u8>,
+}
+
 /// Why there is no complete output.
 #[derive(Debug)]
 pub(crate) enum ChildFailure {
     /// It did not start, or its state cannot be read.
     Io(io::Error),
-    /// It ran longer than allowed.
+    /// It ran longer than allowed, or printed nothing for too long.
     TimedOut,
     /// It printed more than allowed.
     TooLong,
@@ -41,7 +55,7 @@ pub(crate) struct ChildLimits {
     pub(crate) bytes: u64,
 }
 
-/// Runs the command, writes `input` to it, and collects its output.
+/// Runs the command, which has a process group of its own, writes `input` to it, and collects its output.
 pub(crate) fn collect_output(
     command: &mut Command,
     input: Option<Vec<u8>>,
@@ -71,6 +85,82 @@ pub(crate) fn collect_output(
     })
 }
 
+/// Runs the command, which has a process group of its own, and gives its output to `read` as it comes. The output may
+/// be larger than memory, and may last as long as bytes arrive within `stall_max`.
+pub(crate) fn stream_output<T: Send>(
+    command: &mut Command,
+    stall_max: Duration,
+    interrupt: &Interrupt,
+    read: impl FnOnce(&mut dyn Read) -> T + Send,
+) -> Result<(T, StreamEnd), ChildFailure> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(ChildFailure::Io)?;
+    let stderr = child.stderr.take();
+    let stderr = stderr.map(|pipe| read_all(pipe, MESSAGES_BYTES_MAX));
+    let mut pipe: Box<dyn Read + Send> = match child.stdout.take() {
+        Some(pipe) => Box::new(pipe),
+        None => Box::new(io::empty()),
+    };
+    let count = AtomicU64::new(0);
+    let (value, failure) = std::thread::scope(|scope| {
+        let count = &count;
+        let reader = scope.spawn(move || {
+            read(&mut CountedBytes {
+                from: &mut pipe,
+                count,
+            })
+        });
+        let mut seen = (0, Instant::now());
+        let mut failure = None;
+        while !reader.is_finished() {
+            let bytes = count.load(Ordering::Relaxed);
+            if bytes != seen.0 {
+                seen = (bytes, Instant::now());
+            }
+            if failure.is_none() {
+                failure = match (interrupt.is_raised(), seen.1.elapsed() >= stall_max) {
+                    (true, _) => Some(ChildFailure::Interrupted),
+                    (_, true) => Some(ChildFailure::TimedOut),
+                    (false, false) => None,
+                };
+                if failure.is_some() {
+                    end(&mut child);
+                }
+            }
+            std::thread::sleep(POLL);
+        }
+        let value = reader.join();
+        let value = value.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (value, failure)
+    });
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let status = wait(&mut child, DRAIN_MAX, interrupt);
+    let end = StreamEnd {
+        status: status.ok(),
+        stderr: received(stderr, MESSAGES_BYTES_MAX)?,
+    };
+    Ok((value, end))
+}
+
+/// Counts what is read.
+struct CountedBytes<'a> {
+    from: &'a mut dyn Read,
+    count: &'a AtomicU64,
+}
+
+impl Read for CountedBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.from.read(buffer)?;
+        self.count.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(bytes)
+    }
+}
+
 fn read_all(pipe: impl Read + Send + 'static, bytes_max: u64) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -93,6 +183,7 @@ fn received(from: Option<Receiver<Vec<u8>>>, bytes_max: u64) -> Result<Vec<u8>, 
     }
 }
 
+/// Waits for the end of the process; ends it after the time, and when the user stops kgauge.
 fn wait(
     child: &mut Child,
     duration_max: Duration,
@@ -108,7 +199,14 @@ fn wait(
             Err(error) => break ChildFailure::Io(error),
         }
     };
-    let _ = child.kill();
-    let _ = child.wait();
+    end(child);
     Err(failure)
+}
+
+/// Ends a process and those that it started.
+pub(crate) fn end(child: &mut Child) {
+    if let Ok(None) = child.try_wait() {
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+    let _ = child.wait();
 }

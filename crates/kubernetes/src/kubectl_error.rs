@@ -142,28 +142,41 @@ impl KubectlError {
         }
     }
 
+    /// Whether the same command may work a moment later: no answer, or an error that kgauge does not know.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            KubectlError::Unreachable { .. }
+                | KubectlError::TimedOut { .. }
+                | KubectlError::Failed { .. }
+        )
+    }
+
     /// Reads what `kubectl` printed before it failed.
     ///
     /// The texts are those of k8s.io/apimachinery `pkg/api/errors` and k8s.io/apiserver
     /// `pkg/endpoints/handlers/responsewriters`.
-    pub(crate) fn classify(command: &str, stderr: &str) -> KubectlError {
-        let message = last_message(stderr);
-        if let Some(error) = forbidden(&message) {
+    pub(crate) fn classify(command: &str, stderr: &[u8]) -> KubectlError {
+        let lines = error_lines(&String::from_utf8_lossy(stderr));
+        // `kubectl create` goes on with the next object, so there may be several errors.
+        if let Some(error) = lines.iter().find_map(|line| forbidden(line)) {
             return error;
         }
-        let command = command.to_owned();
-        if message.contains("doesn't have a resource type")
-            || message.contains("no matches for kind")
-        {
-            let resource = quoted(&message).unwrap_or_default().to_owned();
+        let with = |texts: &[&str]| {
+            let has = |line: &&String| texts.iter().any(|text| line.contains(text));
+            lines.iter().find(has)
+        };
+        let (command, message) = (command.to_owned(), lines.join("; "));
+        if let Some(line) = with(&["doesn't have a resource type", "no matches for kind"]) {
+            let resource = quoted(line).unwrap_or_default().to_owned();
             return KubectlError::NoResourceType { resource };
         }
-        if message.contains("(NotFound)") {
-            let what = message.split("(NotFound): ").nth(1).unwrap_or(&message);
-            let what = what.strip_suffix(" not found").unwrap_or(what).to_owned();
-            return KubectlError::NotFound { what };
+        if let Some(line) = with(&["(NotFound)"]) {
+            return KubectlError::NotFound {
+                what: not_found(line).to_owned(),
+            };
         }
-        if message.contains("(Forbidden)") || message.contains("exceeded quota") {
+        if with(&["(Forbidden)", "exceeded quota"]).is_some() {
             return KubectlError::Refused { command, message };
         }
         const UNREACHABLE: [&str; 6] = [
@@ -174,33 +187,48 @@ impl KubectlError {
             "context was not found",
             "dial tcp",
         ];
-        match UNREACHABLE.iter().any(|text| message.contains(text)) {
+        match with(&UNREACHABLE).is_some() {
             true => KubectlError::Unreachable { message },
             false => KubectlError::Failed { command, message },
         }
     }
 }
 
-/// The last lines; `kubectl` may log retries and warnings before its error.
-fn last_message(stderr: &str) -> String {
-    let is_noise = |line: &&str| {
-        let line = line.trim();
+/// The errors among the lines, each once: `kubectl` may log retries and warnings before them. There is at least one.
+fn error_lines(stderr: &str) -> Vec<String> {
+    let is_noise = |line: &str| {
         // klog: E1127 01:02:03.000000  123 memcache.go:265]
         let is_log = line.len() > 5
             && line.starts_with(['E', 'W', 'I'])
             && line[1..].starts_with(|first: char| first.is_ascii_digit());
         line.is_empty() || is_log || line.starts_with("Warning:")
     };
-    let lines: Vec<&str> = stderr.lines().filter(|line| !is_noise(line)).collect();
-    let message = match lines.is_empty() {
-        true => stderr.trim().to_owned(),
-        false => lines.join("; "),
-    };
-    let cut: String = message.chars().take(MESSAGE_CHARS_MAX).collect();
-    match cut.is_empty() {
-        true => "it printed no message".to_owned(),
-        false => cut.replace(|letter: char| letter.is_control(), " "),
+    let all = || stderr.lines().map(str::trim);
+    let mut lines: Vec<String> = Vec::new();
+    let mut chars_left = MESSAGE_CHARS_MAX;
+    let has_error = all().any(|line| !is_noise(line));
+    for line in all().filter(|line| !has_error || !is_noise(line)) {
+        let cut: String = line.chars().take(chars_left).collect();
+        let cut = cut.replace(|letter: char| letter.is_control(), " ");
+        if !cut.is_empty() && !lines.contains(&cut) {
+            chars_left -= cut.chars().count();
+            lines.push(cut);
+        }
     }
+    match lines.is_empty() {
+        true => vec!["it printed no message".to_owned()],
+        false => lines,
+    }
+}
+
+/// `namespaces "perf"` of `Error from server (NotFound): error when creating "STDIN": namespaces "perf" not found`.
+fn not_found(line: &str) -> &str {
+    let what = line.split("(NotFound): ").nth(1).unwrap_or(line);
+    let what = match what.starts_with("error when ") {
+        true => what.split_once("\": ").map_or(what, |(_, what)| what),
+        false => what,
+    };
+    what.strip_suffix(" not found").unwrap_or(what)
 }
 
 /// `User "u" cannot get resource "secrets" in API group "" in the namespace "kafka"`.
@@ -238,7 +266,7 @@ mod tests {
     use super::*;
 
     fn words(stderr: &str) -> String {
-        KubectlError::classify("kubectl get x", stderr).to_string()
+        KubectlError::classify("kubectl get x", stderr.as_bytes()).to_string()
     }
 
     #[test]
@@ -250,7 +278,7 @@ mod tests {
             words(stderr),
             "user jane may not get secrets in namespace kafka"
         );
-        let fix = KubectlError::classify("kubectl", stderr).fix();
+        let fix = KubectlError::classify("kubectl", stderr.as_bytes()).fix();
         assert!(
             fix.ends_with("kubectl auth can-i get secrets -n kafka"),
             "{fix}"
@@ -284,6 +312,35 @@ mod tests {
         let down = "The connection to the server localhost:8080 was refused - did you specify the right host or port?";
         assert!(words(down).contains("does not reach"));
         assert!(words("").contains("printed no message"));
+    }
+
+    #[test]
+    fn the_same_error_of_several_objects_is_shown_once() {
+        let line = "Error from server (NotFound): error when creating \"STDIN\": namespaces \"perf\" not found\n";
+        assert_eq!(words(&line.repeat(5)), "namespaces \"perf\" does not exist");
+        let invalid =
+            "The Job \"a\" is invalid: spec: bad\nThe Job \"b\" is invalid: spec: bad\n".repeat(2);
+        assert_eq!(
+            words(&invalid),
+            "kubectl get x failed: The Job \"a\" is invalid: spec: bad; The Job \"b\" is invalid: spec: bad"
+        );
+    }
+
+    #[test]
+    fn errors_that_may_pass_are_those_without_a_known_reason() {
+        let may_pass = |stderr: &str| KubectlError::classify("", stderr.as_bytes()).may_pass();
+        assert!(may_pass(
+            "Unable to connect to the server: net/http: TLS handshake timeout"
+        ));
+        assert!(may_pass(
+            "Error from server (InternalError): etcdserver: leader changed"
+        ));
+        assert!(!may_pass(
+            "Error from server (NotFound): pods \"x\" not found"
+        ));
+        assert!(!may_pass(
+            "Error from server (Forbidden): exceeded quota: small"
+        ));
     }
 
     #[test]

@@ -3,15 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kgauge_client::Interrupt;
 use kgauge_kubernetes::{Kubectl, StrimziCluster, StrimziError, StrimziSpec, find_strimzi};
 use serde_json::{Value, json};
-use tempfile::TempDir;
+
+use fake_kubectl::FakeKubectl;
+
+mod fake_kubectl;
 
 const CA: &str = include_str!("../../client/tests/stores/ca.pem");
 const CERTIFICATE: &str = include_str!("../../client/tests/stores/client.pem");
@@ -22,56 +23,25 @@ const GET_USER: &str = "get secret kgauge -n kafka -o json";
 const GET_PODS: &str =
     "get pods -n kafka -l strimzi.io/cluster=my-cluster,strimzi.io/broker-role=true -o json";
 
-/// A folder with a program that prints the file of its arguments, or fails as Kubernetes does without such an object.
-struct FakeKubectl(TempDir);
-
-impl FakeKubectl {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let program = dir.path().join("kubectl");
-        let script = "#!/bin/sh\nshift\nfile=\"$(dirname \"$0\")/$(printf %s \"$*\" | tr ' /' '+%')\"\n\
-                      if [ -f \"$file.error\" ]; then cat \"$file.error\" >&2; exit 1; fi\n\
-                      if [ -f \"$file\" ]; then cat \"$file\"; exit 0; fi\n\
-                      echo \"Error from server (NotFound): $2 \\\"$3\\\" not found\" >&2; exit 1\n";
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        Self(dir)
-    }
-
-    fn ready(listeners: Value, statuses: Value) -> Self {
-        let fake = Self::new();
-        fake.answer(GET_KAFKA, &kafka(listeners, statuses, true));
-        fake
-    }
-
-    fn answer(&self, arguments: &str, object: &Value) {
-        fs::write(self.file(arguments), object.to_string()).unwrap();
-    }
-
-    fn fail(&self, arguments: &str, stderr: &str) {
-        fs::write(self.file(&format!("{arguments}.error")), stderr).unwrap();
-    }
-
-    fn file(&self, arguments: &str) -> std::path::PathBuf {
-        self.0
-            .path()
-            .join(arguments.replace(' ', "+").replace('/', "%"))
-    }
-
-    fn find(&self, target: &str) -> Result<StrimziCluster, StrimziError> {
-        find_with(&self.0.path().join("kubectl"), target)
-    }
-
-    #[track_caller]
-    fn error(&self, target: &str) -> String {
-        let error = self.find(target).unwrap_err();
-        format!("{error}\n  {}", error.fix())
-    }
+fn ready(listeners: Value, statuses: Value) -> FakeKubectl {
+    let fake = FakeKubectl::new();
+    fake.answer(GET_KAFKA, &kafka(listeners, statuses, true));
+    fake
 }
 
-fn find_with(program: &Path, target: &str) -> Result<StrimziCluster, StrimziError> {
+fn find(fake: &FakeKubectl, target: &str) -> Result<StrimziCluster, StrimziError> {
+    find_with(&fake.kubectl(), target)
+}
+
+#[track_caller]
+fn refusal(fake: &FakeKubectl, target: &str) -> String {
+    let error = find(fake, target).unwrap_err();
+    format!("{error}\n  {}", error.fix())
+}
+
+fn find_with(kubectl: &Kubectl, target: &str) -> Result<StrimziCluster, StrimziError> {
     let spec = StrimziSpec::parse(target).unwrap().unwrap();
-    find_strimzi(&spec, &Kubectl::at(program.into(), Interrupt::new()))
+    find_strimzi(&spec, kubectl)
 }
 
 /// A `Kafka` object with the fields that Strimzi 1.x sets.
@@ -124,14 +94,14 @@ fn given<'a>(cluster: &'a StrimziCluster, key: &str) -> Option<&'a str> {
 
 #[test]
 fn a_plain_listener_needs_only_its_address() {
-    let fake = FakeKubectl::ready(
+    let fake = ready(
         json!([
             listener("tls", true, Some("tls")),
             listener("plain", false, None)
         ]),
         json!([status("tls", 9093, &[CA]), status("plain", 9092, &[])]),
     );
-    let cluster = fake.find("strimzi:kafka/my-cluster").unwrap();
+    let cluster = find(&fake, "strimzi:kafka/my-cluster").unwrap();
     assert_eq!(cluster.listener, "plain");
     assert!(cluster.is_internal);
     assert_eq!(
@@ -143,7 +113,7 @@ fn a_plain_listener_needs_only_its_address() {
 
 #[test]
 fn a_user_with_a_certificate_gets_key_and_chain_and_the_published_authority() {
-    let fake = FakeKubectl::ready(
+    let fake = ready(
         json!([
             listener("plain", false, None),
             listener("tls", true, Some("tls"))
@@ -154,8 +124,10 @@ fn a_user_with_a_certificate_gets_key_and_chain_and_the_published_authority() {
         GET_USER,
         &secret(&[("user.crt", CERTIFICATE), ("user.key", KEY), ("ca.crt", CA)]),
     );
-    let cluster = fake.find("strimzi:kafka/my-cluster,user=kgauge").unwrap();
+    let cluster = find(&fake, "strimzi:kafka/my-cluster,user=kgauge").unwrap();
     assert_eq!(cluster.listener, "tls");
+    let user = cluster.kafka_user.as_ref().unwrap();
+    assert_eq!((user.namespace.as_str(), user.has_acls), ("kafka", false));
     assert_eq!(given(&cluster, "security.protocol"), Some("SSL"));
     assert_eq!(given(&cluster, "ssl.truststore.certificates"), Some(CA));
     assert_eq!(given(&cluster, "ssl.keystore.key"), Some(KEY));
@@ -164,7 +136,7 @@ fn a_user_with_a_certificate_gets_key_and_chain_and_the_published_authority() {
 
 #[test]
 fn a_scram_user_logs_in_and_an_unpublished_authority_comes_from_its_secret() {
-    let fake = FakeKubectl::ready(
+    let fake = ready(
         json!([listener("scram", true, Some("scram-sha-512"))]),
         json!([status("scram", 9094, &[])]),
     );
@@ -175,7 +147,7 @@ fn a_scram_user_logs_in_and_an_unpublished_authority_comes_from_its_secret() {
         &secret(&[("password", "hunter2"), ("sasl.jaas.config", jaas)]),
     );
     let target = "strimzi:kafka/my-cluster,listener=scram,user=kgauge";
-    let error = fake.error(target);
+    let error = refusal(&fake, target);
     assert!(
         error.contains("no Secret my-cluster-cluster-ca-cert"),
         "{error}"
@@ -184,7 +156,7 @@ fn a_scram_user_logs_in_and_an_unpublished_authority_comes_from_its_secret() {
         "get secret my-cluster-cluster-ca-cert -n kafka -o json",
         &secret(&[("ca.crt", CA)]),
     );
-    let cluster = fake.find(target).unwrap();
+    let cluster = find(&fake, target).unwrap();
     assert_eq!(given(&cluster, "security.protocol"), Some("SASL_SSL"));
     assert_eq!(given(&cluster, "sasl.jaas.config"), Some(jaas));
     assert!(!format!("{cluster:?}").contains("hunter2"));
@@ -192,7 +164,7 @@ fn a_scram_user_logs_in_and_an_unpublished_authority_comes_from_its_secret() {
 
 #[test]
 fn metrics_are_on_the_pods_of_brokers() {
-    let fake = FakeKubectl::ready(
+    let fake = ready(
         json!([listener("plain", false, None)]),
         json!([status("plain", 9092, &[])]),
     );
@@ -202,7 +174,7 @@ fn metrics_are_on_the_pods_of_brokers() {
         "Error from server (Forbidden): pods is forbidden: User \"jane\" cannot list resource \"pods\" in API group \
          \"\" in the namespace \"kafka\"",
     );
-    let cluster = fake.find(target).unwrap();
+    let cluster = find(&fake, target).unwrap();
     let absent = cluster.metrics_absent.unwrap();
     assert_eq!(absent, "user jane may not list pods in namespace kafka");
     fs::remove_file(fake.file(&format!("{GET_PODS}.error"))).unwrap();
@@ -214,7 +186,7 @@ fn metrics_are_on_the_pods_of_brokers() {
         pod("my-cluster-broker-1", None),
     ];
     fake.answer(GET_PODS, &json!({"items": pods}));
-    let cluster = fake.find(target).unwrap();
+    let cluster = find(&fake, target).unwrap();
     let metrics: Vec<_> = cluster
         .metrics
         .iter()
@@ -231,7 +203,8 @@ fn metrics_are_on_the_pods_of_brokers() {
 
 #[test]
 fn each_thing_that_is_missing_is_named_with_a_fix() {
-    let error = find_with(Path::new("/no/such/kubectl"), "strimzi:kafka/my-cluster").unwrap_err();
+    let kubectl = Kubectl::at("/no/such/kubectl".into(), Interrupt::new());
+    let error = find_with(&kubectl, "strimzi:kafka/my-cluster").unwrap_err();
     assert_eq!(
         error.to_string(),
         "kubectl is not installed, or not in PATH"
@@ -240,7 +213,7 @@ fn each_thing_that_is_missing_is_named_with_a_fix() {
 
     let fake = FakeKubectl::new();
     let target = "strimzi:kafka/my-cluster";
-    let error = fake.error(target);
+    let error = refusal(&fake, target);
     assert!(
         error.contains("namespace kafka has no Strimzi cluster my-cluster"),
         "{error}"
@@ -251,13 +224,13 @@ fn each_thing_that_is_missing_is_named_with_a_fix() {
         GET_KAFKA,
         "error: the server doesn't have a resource type \"kafkas\"",
     );
-    assert!(fake.error(target).contains("Strimzi is not installed"));
+    assert!(refusal(&fake, target).contains("Strimzi is not installed"));
     fake.fail(
         GET_KAFKA,
         "Error from server (Forbidden): kafkas.kafka.strimzi.io \"my-cluster\" is forbidden: User \"jane\" cannot get \
          resource \"kafkas\" in API group \"kafka.strimzi.io\" in the namespace \"kafka\"",
     );
-    let error = fake.error(target);
+    let error = refusal(&fake, target);
     assert!(
         error.contains("user jane may not get kafkas.kafka.strimzi.io in namespace kafka"),
         "{error}"
@@ -277,7 +250,7 @@ fn a_cluster_that_is_not_ready_or_a_listener_that_does_not_fit_is_refused() {
         GET_KAFKA,
         &kafka(listeners.clone(), statuses.clone(), false),
     );
-    let error = fake.find(target).unwrap_err();
+    let error = find(&fake, target).unwrap_err();
     assert!(
         error
             .to_string()
@@ -287,34 +260,76 @@ fn a_cluster_that_is_not_ready_or_a_listener_that_does_not_fit_is_refused() {
     assert!(!error.is_input());
 
     fake.answer(GET_KAFKA, &kafka(listeners.clone(), statuses, true));
-    let error = fake.error(target);
+    let error = refusal(&fake, target);
     assert!(
         error.contains("its listeners are tls (internal, TLS, tls), sso (internal, TLS, oauth)"),
         "{error}"
     );
-    let error = fake.error("strimzi:kafka/my-cluster,listener=tls");
+    let error = refusal(&fake, "strimzi:kafka/my-cluster,listener=tls");
     assert!(
         error.contains("listener tls requires a login (tls)"),
         "{error}"
     );
-    let error = fake.error("strimzi:kafka/my-cluster,listener=tls,user=kgauge");
+    let error = refusal(&fake, "strimzi:kafka/my-cluster,listener=tls,user=kgauge");
     assert!(
         error.contains("namespace kafka has no Secret kgauge of a KafkaUser"),
         "{error}"
     );
-    let error = fake.error("strimzi:kafka/my-cluster,listener=sso,user=kgauge");
+    let error = refusal(&fake, "strimzi:kafka/my-cluster,listener=sso,user=kgauge");
     assert!(error.contains("authentication type oauth"), "{error}");
     fake.answer(GET_USER, &secret(&[("password", "x")]));
-    let error = fake.error("strimzi:kafka/my-cluster,listener=tls,user=kgauge");
+    let error = refusal(&fake, "strimzi:kafka/my-cluster,listener=tls,user=kgauge");
     assert!(
         error.contains("Secret kafka/kgauge has no usable user.crt"),
         "{error}"
     );
 
     fake.answer(GET_KAFKA, &kafka(listeners, json!([]), true));
-    let error = fake.error("strimzi:kafka/my-cluster,listener=tls");
+    let error = refusal(&fake, "strimzi:kafka/my-cluster,listener=tls");
     assert!(
         error.contains("not published an address of listener tls"),
         "{error}"
     );
+}
+
+#[test]
+fn users_and_their_secrets_are_where_the_user_operator_has_them() {
+    let mut object = kafka(
+        json!([listener("tls", true, Some("tls"))]),
+        json!([status("tls", 9093, &[CA])]),
+        true,
+    );
+    object["spec"]["kafka"]["authorization"] = json!({"type": "simple"});
+    object["spec"]["entityOperator"] =
+        json!({"userOperator": {"watchedNamespace": "users", "secretPrefix": "kafka-"}});
+    let fake = FakeKubectl::new();
+    fake.answer(GET_KAFKA, &object);
+    let target = "strimzi:kafka/my-cluster,user=kgauge";
+    let StrimziError::NoUserSecret {
+        namespace,
+        name,
+        user,
+    } = find(&fake, target).unwrap_err()
+    else {
+        panic!("there is no Secret");
+    };
+    assert_eq!(
+        (namespace.as_str(), name.as_str()),
+        ("users", "kafka-kgauge")
+    );
+    assert_eq!(
+        (user.name.as_str(), user.namespace.as_str()),
+        ("kgauge", "users")
+    );
+    assert!(user.has_acls);
+    fake.answer(
+        "get secret kafka-kgauge -n users -o json",
+        &secret(&[("user.crt", CERTIFICATE), ("user.key", KEY)]),
+    );
+    assert_eq!(find(&fake, target).unwrap().kafka_user, Some(*user));
+    // Nothing that an object says becomes an option of kubectl.
+    object["spec"]["entityOperator"]["userOperator"] =
+        json!({"watchedNamespace": "--all-namespaces", "secretPrefix": "--v="});
+    fake.answer(GET_KAFKA, &object);
+    assert!(refusal(&fake, target).contains("namespace kafka has no Secret kgauge"));
 }

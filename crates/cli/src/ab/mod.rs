@@ -12,7 +12,7 @@ use kgauge_scenario::{AbKind, AbOptions, BuiltIn, Size};
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
 use crate::exit::{ExitStatus, stop};
-use crate::run;
+use crate::{pods, run};
 
 pub(crate) use flags::AbArgs;
 
@@ -27,13 +27,16 @@ pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
     }
     let request = request(arguments)?;
     match request.kind {
+        AbKind::Targets if arguments.conduct.agents.pods().is_some() => {
+            Err(refused("--agents k8s: measures one target"))
+        }
         AbKind::Targets => {
             let question = side(arguments, 0, &[], &built_in(arguments))?;
             two_targets::start(arguments, &question, &request)
         }
         AbKind::Settings | AbKind::Scenarios | AbKind::Same => {
             let question = question(arguments, &request)?;
-            run::run_question(&run_arguments(arguments), &question)
+            pods::run_question(&run_arguments(arguments), &question)
         }
     }
 }

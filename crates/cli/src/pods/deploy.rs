@@ -3,17 +3,22 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kgauge_kubernetes::{AgentsManifest, DeployError, DeployedRun, Kubectl, STATUS_FILE, follow};
+use kgauge_kubernetes::{
+    AgentsManifest, DeployError, DeployedRun, FollowOptions, Kubectl, STATUS_FILE, follow,
+};
+use kgauge_results::folder::{RunOrigin, note_origin};
 use kgauge_runner::{
-    ConsentAnswer, Question, StopRequests, fresh_number, name_slug, run_dir, run_id, unix_ms,
-    without_secrets,
+    ConsentAnswer, Question, StopRequests, fresh_number, name_slug, remove_unused, run_dir, run_id,
+    unix_ms,
 };
 
+use super::lead_flags::lead_arguments;
 use super::pod_target::{PodTarget, PodTargetError, pod_target};
 use super::prepare::{manifest_of, pod_options};
 use crate::args::RunArgs;
 use crate::ask::may_begin;
 use crate::exit::{ExitStatus, OrStop, stop};
+use crate::host::command_line;
 use crate::run::report;
 use crate::{interrupt, print};
 
@@ -24,7 +29,7 @@ pub(super) fn deploy(
     agents: &str,
 ) -> anyhow::Result<ExitStatus> {
     let options = pod_options(agents)?;
-    check_flags(arguments)?;
+    let more = lead_arguments(arguments)?;
     let target = pod_target(arguments.targets.first().map(String::as_str));
     let target = target.map_err(|error| match error {
         PodTargetError::Other(error) => error,
@@ -40,70 +45,46 @@ pub(super) fn deploy(
     let name = name_slug(arguments.conduct.name.as_deref().unwrap_or(&question.name))?;
     let out = run_dir(arguments.conduct.out.as_deref(), &name, &id)?;
     check_out(&out)?;
-    let more = lead_arguments(arguments);
     let instance = format!("kgauge-{id}");
     let seed = arguments.conduct.seed;
     let manifest = manifest_of(instance, options, question, seed, &target, more)?;
     ask(arguments, question, &manifest, &target)?;
     let stopping = interrupt::listen("stopping: the lead ends the run and writes its report")?;
-    let results = follow_pods(&manifest, &out, &stopping)?;
-    finish(arguments, &results, &out)
+    let fetched = FetchedFolder::beside(&out, &manifest.instance)?;
+    let results = fetched.0.join("results");
+    follow_pods(arguments, &manifest, &results, &stopping)?;
+    let texts = question.texts();
+    let origin = RunOrigin {
+        command: command_line(),
+        target: target.text,
+        scenarios: texts
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .collect(),
+    };
+    finish(arguments, &results, &out, &origin)
 }
 
-/// Flags whose meaning ends at this machine.
-fn check_flags(arguments: &RunArgs) -> anyhow::Result<()> {
-    let conduct = &arguments.conduct;
-    let mut metrics = conduct.metrics.iter();
-    let has_password = metrics.any(|metrics| without_secrets(metrics) != *metrics);
-    let refused = [
-        (arguments.targets.len() > 1, "several targets"),
-        (arguments.resume.is_some(), "--resume"),
-        (arguments.checkup.is_some(), "checkup"),
-        (arguments.destination.is_some(), "--destination"),
-        (!arguments.prices.is_empty(), "--price"),
-        // Arguments of pods can be read by everybody in the namespace.
-        (has_password, "passwords in --metrics"),
-        (conduct.serve.is_some(), "--serve"),
-        (conduct.kafka_home.is_some(), "--kafka-home"),
-        (!conduct.network_speeds.is_empty(), "--network-speed"),
-        (
-            conduct.agents.agents_token_file.is_some(),
-            "--agents-token-file",
-        ),
-    ];
-    match refused.iter().find(|(is_given, _)| *is_given) {
-        Some((_, flag)) => Err(stop(
-            ExitStatus::BadInput,
-            format!("--agents k8s: does not work with {flag}; leave it out"),
-        )),
-        None => Ok(()),
+/// A folder next to the run folder for what arrives. Dropping it removes it.
+struct FetchedFolder(PathBuf);
+
+impl FetchedFolder {
+    fn beside(out: &Path, instance: &str) -> anyhow::Result<Self> {
+        let parent = out.parent().unwrap_or(Path::new(""));
+        if !parent.as_os_str().is_empty() {
+            fs::create_dir_all(parent).or_unwritable()?;
+        }
+        let dir = parent.join(format!(".{instance}.fetched"));
+        fs::create_dir(&dir).or_unwritable()?;
+        Ok(Self(dir))
     }
 }
 
-/// Flags that the lead takes in place of this process.
-fn lead_arguments(arguments: &RunArgs) -> Vec<String> {
-    let conduct = &arguments.conduct;
-    let mut more = Vec::new();
-    if let Some(name) = &conduct.name {
-        more.push(format!("--name={name}"));
+impl Drop for FetchedFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+        // Also the default folder around it, if nothing else is there.
+        remove_unused(&self.0);
     }
-    if let Some(topic) = &conduct.allow_existing {
-        more.push(format!("--allow-existing={topic}"));
-    }
-    if conduct.keep {
-        more.push("--keep".to_owned());
-    }
-    if conduct.no_wire_evidence {
-        more.push("--no-wire-evidence".to_owned());
-    }
-    more.extend(conduct.agents.lead_arguments());
-    more.extend(
-        conduct
-            .metrics
-            .iter()
-            .map(|metrics| format!("--metrics={metrics}")),
-    );
-    more
 }
 
 fn check_out(out: &Path) -> anyhow::Result<()> {
@@ -144,12 +125,20 @@ fn ask(
     if arguments.conduct.yes {
         return Ok(());
     }
-    print::message(&question.preview(arguments.conduct.seed)?.to_string());
+    let preview = match &arguments.checkup {
+        // Its loads depend on the cluster, which only pods may reach.
+        Some(checkup) => format!(
+            "a checkup of at most {} min; --max-rate and --max-disk limit what it writes",
+            checkup.budget.as_secs().div_ceil(60)
+        ),
+        None => question.preview(arguments.conduct.seed)?.to_string(),
+    };
+    print::message(&preview);
     match may_begin() {
         ConsentAnswer::Yes => Ok(()),
         ConsentAnswer::No => Err(stop(
-            ExitStatus::BadInput,
-            "not confirmed; nothing was created",
+            ExitStatus::Interrupted,
+            "not started; nothing was created",
         )),
         ConsentAnswer::NobodyThere => Err(stop(
             ExitStatus::BadInput,
@@ -158,13 +147,13 @@ fn ask(
     }
 }
 
-/// Creates the pods, and returns the folder with the lead's results. Nothing stays in the cluster, however it ends.
+/// Creates the pods and fetches the lead's results. Nothing stays in the cluster, however it ends.
 fn follow_pods(
+    arguments: &RunArgs,
     manifest: &AgentsManifest,
-    out: &Path,
+    results: &Path,
     stopping: &StopRequests,
-) -> anyhow::Result<PathBuf> {
-    let results = out.with_extension("fetching");
+) -> anyhow::Result<()> {
     let failed = |error: DeployError| {
         let status = match error {
             DeployError::Interrupted => ExitStatus::Interrupted,
@@ -175,32 +164,32 @@ fn follow_pods(
     let yaml = manifest.yaml().or_bad_input()?;
     print::message(&format!("kgauge: creating {}", manifest.instance));
     let kubectl = Kubectl::new(stopping.all.clone());
-    let run = DeployedRun::create(manifest, yaml, kubectl);
-    let run = run.map_err(|error| failed(error.into()))?;
-    let mut show = |line: &str| print::message(line);
-    let followed = follow(&run, &results, &stopping.load, &stopping.all, &mut show);
+    let run = DeployedRun::create(manifest, yaml, kubectl).map_err(failed)?;
+    let options = FollowOptions {
+        results,
+        interrupt: &stopping.load,
+        abandon: &stopping.all,
+        tolerates_lost: arguments.conduct.agents.tolerates_lost(),
+    };
+    let followed = follow(&run, &options, &mut |line| print::message(line));
     print::message("kgauge: removing the pods");
     if let Err(error) = run.remove() {
+        let (instance, namespace) = (&manifest.instance, &manifest.options.namespace);
         print::message(&format!(
-            "kgauge: {} is still in namespace {}: {error}\n  kubectl delete job,service,configmap,secret -n {} -l \
-             app.kubernetes.io/instance={}",
-            manifest.instance,
-            manifest.options.namespace,
-            manifest.options.namespace,
-            manifest.instance
+            "kgauge: {instance} is still in namespace {namespace}: {error}\n  kubectl delete \
+             job,service,configmap,secret -n {namespace} -l app.kubernetes.io/instance={instance}"
         ));
     }
-    match followed {
-        Ok(()) => Ok(results),
-        Err(error) => {
-            let _ = fs::remove_dir_all(&results);
-            Err(failed(error))
-        }
-    }
+    followed.map_err(failed)
 }
 
 /// Puts the run folder into its place, and reports as after a run on this machine.
-fn finish(arguments: &RunArgs, results: &Path, out: &Path) -> anyhow::Result<ExitStatus> {
+fn finish(
+    arguments: &RunArgs,
+    results: &Path,
+    out: &Path,
+    origin: &RunOrigin,
+) -> anyhow::Result<ExitStatus> {
     let status = fs::read_to_string(results.join(STATUS_FILE)).unwrap_or_default();
     let status = status
         .trim()
@@ -208,16 +197,15 @@ fn finish(arguments: &RunArgs, results: &Path, out: &Path) -> anyhow::Result<Exi
         .map_or(ExitStatus::Defect, ExitStatus::of_code);
     let run = results.join("run");
     if !run.exists() {
-        let _ = fs::remove_dir_all(results);
         return Err(stop(
             status,
             "the lead has no results; its messages above say why",
         ));
     }
+    note_origin(&run, origin).or_unwritable()?;
     // An empty folder may be there.
     let _ = fs::remove_dir(out);
     fs::rename(&run, out).or_unwritable()?;
-    let _ = fs::remove_dir_all(results);
     let reported = report(out, arguments.conduct.json, arguments.conduct.detail)?;
     // The lead also knows of what happened outside of the figures.
     Ok(ExitStatus::gravest(&[reported, status]))

@@ -1,67 +1,82 @@
 //! What kgauge does in the pod of a lead.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kgauge_kubernetes::{READY_LINE, RELEASE_FILE, STATUS_FILE, STOP_FILE, pack};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, getpid, kill_process};
+use signal_hook::consts::SIGTERM;
 
-use super::LeadArgs;
-use crate::exit::{ExitStatus, OrStop};
-use crate::{interrupt, print};
+use super::lead_flags::parsed;
+use super::{CHECKUP, LeadArgs};
+use crate::args::Command;
+use crate::exit::{self, ExitStatus, OrStop, stop};
+use crate::{checkup, print, run};
 
 /// How long results wait to be fetched.
 const KEEP: Duration = Duration::from_secs(900);
 
-/// How often files and processes are checked.
+/// How often files are checked.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Runs the plan in a child, so that results stay fetchable however the run ends.
+/// Runs the plan, and keeps its results until they are fetched, however the run ends.
 pub(super) fn lead(arguments: &LeadArgs) -> anyhow::Result<ExitStatus> {
-    let stopping = interrupt::listen("stopping: deleting topics, then writing the report")?;
     let results = arguments.out.parent().unwrap_or(Path::new("/"));
-    let program = std::env::current_exe().or_unwritable()?;
-    let mut command = Command::new(program);
-    command
-        .arg("run")
-        .arg(&arguments.plan)
-        .arg("--target")
-        .arg(&arguments.target)
-        .args(["--agents", &arguments.agents, "--agents-token-file"])
-        .arg(&arguments.agents_token_file)
-        .arg("--out")
-        .arg(&arguments.out)
-        .arg("--yes")
-        .args(&arguments.more);
-    // The table is printed again where the results arrive.
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .or_unwritable()?;
-    let mut is_stopped = false;
-    let status = loop {
-        if let Some(status) = child.try_wait().or_unwritable()? {
-            break status;
+    // Kubernetes ends the pod: nobody will fetch anything.
+    let is_ended = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGTERM, Arc::clone(&is_ended)).or_unwritable()?;
+    let stop_file = results.join(STOP_FILE);
+    std::thread::spawn(move || {
+        while !stop_file.exists() {
+            std::thread::sleep(POLL);
         }
-        let is_asked = || stopping.is_wanted() || results.join(STOP_FILE).exists();
-        if !is_stopped && is_asked() {
-            is_stopped = true;
-            let _ = kill_process(Pid::from_child(&child), Signal::INT);
-        }
-        std::thread::sleep(POLL);
-    };
-    let code = status.code().unwrap_or(ExitStatus::Defect as i32);
+        // As Ctrl-C: the run ends in order.
+        let _ = kill_process(getpid(), Signal::INT);
+    });
+    // The table is printed where the results arrive.
+    print::close();
+    let status = exit::report(measure(arguments));
+    let code = status as u8;
     fs::write(results.join(STATUS_FILE), format!("{code}\n")).or_unwritable()?;
     print::message(READY_LINE);
     let deadline = Instant::now() + KEEP;
-    let is_over = || stopping.is_wanted() || results.join(RELEASE_FILE).exists();
+    let is_over = || is_ended.load(Ordering::Relaxed) || results.join(RELEASE_FILE).exists();
     while !is_over() && Instant::now() < deadline {
         std::thread::sleep(POLL);
     }
-    Ok(ExitStatus::of_code(code))
+    Ok(status)
+}
+
+/// Does what the user asked for on another machine: the plan, or a checkup, which plans its own loads.
+fn measure(arguments: &LeadArgs) -> anyhow::Result<ExitStatus> {
+    let mut words: Vec<&OsStr> = vec![OsStr::new("kgauge")];
+    if arguments.more.first().map(String::as_str) != Some(CHECKUP) {
+        words.extend([OsStr::new("run"), arguments.plan.as_os_str()]);
+    }
+    words.extend(arguments.more.iter().map(OsStr::new));
+    words.extend([
+        OsStr::new("--target"),
+        arguments.target.as_os_str(),
+        OsStr::new("--agents"),
+        OsStr::new(&arguments.agents),
+        OsStr::new("--agents-token-file"),
+        arguments.agents_token_file.as_os_str(),
+        OsStr::new("--out"),
+        arguments.out.as_os_str(),
+        OsStr::new("--yes"),
+    ]);
+    match parsed(words)? {
+        Command::Run(arguments) => run::run_question(&arguments, &run::question(&arguments)?),
+        Command::Checkup(arguments) => checkup::checkup(&arguments),
+        _ => Err(stop(
+            ExitStatus::BadInput,
+            "a lead runs a plan or a checkup",
+        )),
+    }
 }
 
 /// Writes the folder of results to stdout.

@@ -1,11 +1,15 @@
 //! `kgauge agents manifest`.
 
+use std::ffi::OsStr;
+
 use kgauge_kubernetes::{AgentsManifest, KafkaUserRequest};
 
 use super::ManifestArgs;
+use super::lead_flags::{lead_arguments, parsed};
 use super::pod_target::{PodTargetError, pod_target};
 use super::prepare::{manifest_of, pod_options};
-use crate::exit::{ExitStatus, OrStop};
+use crate::args::Command;
+use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 use crate::run::{changes_of, question_of};
 
@@ -19,14 +23,8 @@ pub(super) fn manifest(arguments: &ManifestArgs) -> anyhow::Result<ExitStatus> {
         Err(PodTargetError::NoUser(user)) => return user_first(&user),
     };
     let name = arguments.name.clone();
-    let made = manifest_of(
-        name,
-        options,
-        &question,
-        arguments.seed,
-        &target,
-        Vec::new(),
-    )?;
+    let more = flags_of_lead(&arguments.more)?;
+    let made = manifest_of(name, options, &question, arguments.seed, &target, more)?;
     let complete = AgentsManifest {
         kafka_user: target.kafka_user,
         ..made
@@ -36,6 +34,22 @@ pub(super) fn manifest(arguments: &ManifestArgs) -> anyhow::Result<ExitStatus> {
         "kgauge: the Secret has a token and the login of the Kafka clients; keep it out of public repositories",
     );
     Ok(ExitStatus::Good)
+}
+
+/// The lead's arguments for these flags of `kgauge run`.
+fn flags_of_lead(flags: &[String]) -> anyhow::Result<Vec<String>> {
+    // Flags about agents are only allowed with some, which the manifest names.
+    let start = ["kgauge", "run", "plan.json", "--agents", "k8s:"];
+    let words = start.into_iter().chain(flags.iter().map(String::as_str));
+    match parsed(words.map(OsStr::new))? {
+        Command::Run(run) if run.targets.is_empty() && run.conduct.out.is_none() => {
+            lead_arguments(&run)
+        }
+        _ => Err(stop(
+            ExitStatus::BadInput,
+            "--target belongs before `--`, and the lead has a folder of its own",
+        )),
+    }
 }
 
 /// Without the user there is no login that the other objects could hold.

@@ -2,6 +2,7 @@
 
 mod deploy;
 mod inside;
+mod lead_flags;
 mod manifest;
 mod pod_target;
 mod prepare;
@@ -15,6 +16,9 @@ use crate::args::{RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
 use crate::exit::ExitStatus;
 use crate::{help, run};
+
+/// The first of a lead's further arguments, if it makes a checkup.
+const CHECKUP: &str = "checkup";
 
 /// Kubernetes objects for load agents
 #[derive(Debug, Args)]
@@ -68,6 +72,10 @@ pub(crate) struct ManifestArgs {
 
     #[command(flatten)]
     built_in: BuiltInArgs,
+
+    /// Flags of `kgauge run` for the lead, such as `-- --agents-lost tolerate`
+    #[arg(last = true, value_name = "FLAGS")]
+    more: Vec<String>,
 }
 
 #[derive(Debug, Args)]

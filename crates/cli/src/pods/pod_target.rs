@@ -73,21 +73,10 @@ pub(super) fn pod_target(text: Option<&str>) -> Result<PodTarget, PodTargetError
 fn strimzi(text: String, spec: &StrimziSpec) -> Result<PodTarget, PodTargetError> {
     // The login of kubectl may take a while.
     print::message(&format!("kgauge: asking kubectl for {text}"));
-    let request = |authentication: &str| {
-        let name = spec.user.clone()?;
-        Some(KafkaUserRequest {
-            name,
-            namespace: spec.namespace.clone(),
-            cluster: spec.cluster.clone(),
-            authentication: authentication.to_owned(),
-        })
-    };
     let found = find_strimzi(spec, &Kubectl::new(Interrupt::new()));
     let cluster = found.map_err(|error| {
-        if let StrimziError::NoUserSecret { authentication, .. } = &error
-            && let Some(request) = request(authentication)
-        {
-            return PodTargetError::NoUser(request);
+        if let StrimziError::NoUserSecret { user, .. } = error {
+            return PodTargetError::NoUser(*user);
         }
         let status = match error.is_input() {
             true => ExitStatus::BadInput,
@@ -96,11 +85,10 @@ fn strimzi(text: String, spec: &StrimziSpec) -> Result<PodTarget, PodTargetError
         let words = format!("target {text}: {error}\n  {}", error.fix());
         PodTargetError::Other(stop(status, words))
     })?;
-    let kafka_user = cluster.authentication.as_deref().and_then(request);
     Ok(PodTarget {
         text,
         config: cluster.config,
         metrics: cluster.metrics,
-        kafka_user,
+        kafka_user: cluster.kafka_user,
     })
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Kubernetes for one run: pods are processes of this machine. $KGAUGE is the program, $FAKE_PORT the port of the lead.
+# Files get-KIND-NAME.json and get-KIND.json are objects, reviews.json answers about rights, COMMAND.error a failure.
 home=$(dirname "$0")
 state=$home/state
 while [ "${1#--request-timeout}" != "$1" ]; do shift; done
@@ -31,7 +32,13 @@ arguments() {
 
 # Starts a pod: its name and its component.
 start() {
+    # One argument per line, with its blanks and stars.
+    IFS='
+'
+    set -f
     set -- "$1" "$2" $(arguments "$2")
+    set +f
+    unset IFS
     pod=$1
     shift 2
     (
@@ -44,8 +51,13 @@ start() {
 
 case $command in
 create)
+    cat > "$home/created"
+    if grep -q SelfSubjectAccessReview "$home/created"; then
+        if [ -f "$home/reviews.json" ]; then cat "$home/reviews.json"; fi
+        exit 0
+    fi
     mkdir -p "$state/etc/secret" "$state/etc/plan" "$state/results"
-    cat > "$state/objects"
+    mv "$home/created" "$state/objects"
     awk '$1 == "token:" { gsub(/["\047]/, "", $2); print $2; exit }' "$state/objects" > "$state/etc/secret/token"
     block client.properties > "$state/etc/secret/client.properties"
     block plan.json > "$state/etc/plan/plan.json"
@@ -53,7 +65,13 @@ create)
     for index in $(seq 0 $((FAKE_AGENTS - 1))); do start "agent-$index" agent; done
     ;;
 get)
-    if [ -f "$home/get-$1.json" ]; then exec cat "$home/get-$1.json"; fi
+    for file in "$home/get-$1-$2.json" "$home/get-$1.json"; do
+        if [ -f "$file" ]; then exec cat "$file"; fi
+    done
+    if [ "$1" != pods ]; then
+        echo "Error from server (NotFound): $1 \"$2\" not found" >&2
+        exit 1
+    fi
     comma=
     echo '{"items": ['
     for pid in "$state"/*.pid; do

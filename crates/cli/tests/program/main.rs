@@ -13,6 +13,7 @@ mod comparing;
 mod drop_in;
 #[path = "../../../client/tests/fake/mod.rs"]
 mod fake;
+mod fake_kubectl;
 mod forms;
 mod helping;
 mod hostile;

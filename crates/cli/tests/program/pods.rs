@@ -1,14 +1,12 @@
 //! `--agents k8s:` from start to end: a program that answers as `kubectl` does starts pods as processes.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{ServingCluster, Site, json, text, wait_for, wait_until};
-
-const FAKE: &str = include_str!("kubectl.sh");
+use crate::fake_kubectl;
+use crate::site::{ServingCluster, Site, check_status, good, json, text, wait_for, wait_until};
 
 struct FakeKubernetes {
     site: Site,
@@ -18,40 +16,43 @@ struct FakeKubernetes {
 impl FakeKubernetes {
     fn new() -> Self {
         let site = Site::new();
-        fs::create_dir(site.path("bin")).unwrap();
-        site.write("bin/kubectl", FAKE);
-        let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(site.path("bin/kubectl"), mode).unwrap();
+        fake_kubectl::install(&site);
         let cluster = ServingCluster::start(&site, &["embedded:1"]);
         Self { site, cluster }
     }
 
-    /// A run with two agents. Pods of this machine reach its loopback, which real ones do not: the name is another.
-    fn command(&self, scenario: &str, more: &[&str]) -> Command {
+    /// A command with two agents. Pods of this machine reach its loopback, which real ones do not: the name is another.
+    fn command(&self, words: &[&str]) -> Command {
         let agents = "k8s:replicas=2,namespace=perf,image=kgauge:test";
         let servers = self
             .cluster
             .servers
             .replace("127.0.0.1", "[::ffff:127.0.0.1]");
         let call = [
-            "run", scenario, "--out", "out", "--yes", "--agents", agents, "--target", &servers,
+            "--out", "out", "--yes", "--agents", agents, "--target", &servers,
         ];
-        let mut command = self.site.command(&[&call[..], more].concat());
-        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = fake_kubectl::command(&self.site, &[words, &call].concat());
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         command
-            .env(
-                "PATH",
-                format!("{}:{path}", self.site.path("bin").display()),
-            )
             .env("KGAUGE", env!("CARGO_BIN_EXE_kgauge"))
             .env("FAKE_AGENTS", "2")
-            .env("FAKE_PORT", port.local_addr().unwrap().port().to_string());
+            .env("FAKE_PORT", port.local_addr().unwrap().port().to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
+    /// A run of a minute whose records flow.
+    fn start_long(&self) -> Child {
+        let long = ["--set", "stages.hold='60 s'", "--set", "repeats=1"];
+        let mut command = self.command(&[&["run", "tiny.yaml"][..], &long].concat());
+        let child = command.spawn().unwrap();
+        self.await_load();
+        child
+    }
+
     fn run(&self) -> Output {
-        self.command("counted.yaml", &[]).output().unwrap()
+        self.command(&["run", "counted.yaml"]).output().unwrap()
     }
 
     #[track_caller]
@@ -76,7 +77,9 @@ impl FakeKubernetes {
         for kind in ["job/", "service/", "configmap/", "secret/"] {
             assert!(last.contains(kind), "{last}");
         }
-        assert!(!self.site.path("out.fetching").exists());
+        let entries = fs::read_dir(self.site.dir.path()).unwrap();
+        let mut names = entries.map(|entry| text(entry.unwrap().file_name().as_encoded_bytes()));
+        assert!(names.all(|name| !name.ends_with(".fetched")));
     }
 
     /// Waits until the lead shows that records flow.
@@ -110,6 +113,10 @@ fn a_run_in_pods_brings_its_report_here_and_leaves_nothing() {
     let trial = json(&fake.site.path("out/summary.json"))["trials"][0].clone();
     assert_eq!(trial["counted"][0]["acked"], 800);
     assert_eq!(trial["counted"][0]["on_broker"], 800);
+    let head = json(&fake.site.path("out/run.json"));
+    let command = head["command"].as_array().unwrap();
+    assert!(command.contains(&"counted.yaml".into()), "{command:?}");
+    assert!(fake.site.path("out/scenarios/counted.yaml").exists());
     fake.check_removed();
     fake.await_end();
     let objects = fs::read_to_string(fake.site.path("bin/state/objects")).unwrap();
@@ -160,12 +167,7 @@ fn a_missing_right_and_a_quota_are_named() {
         .to_string(),
     );
     // The event names the run's own Job, whose name is only known after the start.
-    let mut command = fake.command("counted.yaml", &[]);
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = fake.command(&["run", "counted.yaml"]).spawn().unwrap();
     wait_for(&fake.site.path("bin/state/objects"));
     wait_until("the objects are complete", || {
         let objects = fs::read_to_string(fake.site.path("bin/state/objects")).unwrap();
@@ -192,16 +194,7 @@ fn a_missing_right_and_a_quota_are_named() {
 #[test]
 fn ctrl_c_ends_the_run_in_the_pods_and_brings_what_there_is() {
     let fake = FakeKubernetes::new();
-    let mut command = fake.command(
-        "tiny.yaml",
-        &["--set", "stages.hold='60 s'", "--set", "repeats=1"],
-    );
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    fake.await_load();
+    let child = fake.start_long();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     let stderr = text(&output.stderr);
@@ -214,13 +207,7 @@ fn ctrl_c_ends_the_run_in_the_pods_and_brings_what_there_is() {
 #[test]
 fn a_killed_lead_is_named() {
     let fake = FakeKubernetes::new();
-    let mut command = fake.command("tiny.yaml", &["--set", "stages.hold='60 s'"]);
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    fake.await_load();
+    let child = fake.start_long();
     let pid = fs::read_to_string(fake.site.path("bin/state/lead.pid")).unwrap();
     let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
@@ -233,6 +220,81 @@ fn a_killed_lead_is_named() {
     );
     fake.check_removed();
     fake.await_end();
+}
+
+#[test]
+fn all_missing_rights_are_named_before_anything_is_created() {
+    let fake = FakeKubernetes::new();
+    let review = |group: &str, resource: &str, subresource: &str| {
+        serde_json::json!({"spec": {"resourceAttributes": {"group": group, "resource": resource,
+            "subresource": subresource, "verb": "create"}}, "status": {"allowed": false}})
+        .to_string()
+    };
+    let reviews = review("batch", "jobs", "") + &review("", "pods", "exec");
+    fake.site.write("bin/reviews.json", &reviews);
+    let stderr = check_status(&fake.run(), 2);
+    assert!(
+        stderr
+            .contains("rights are missing in namespace perf: create jobs.batch, create pods/exec"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("deploy/role.yaml"), "{stderr}");
+    assert!(!fake.site.path("bin/state").exists());
+    assert!(!fake.site.path("out").exists());
+}
+
+#[test]
+fn an_ab_test_in_pods_measures_its_pairs_there() {
+    let fake = FakeKubernetes::new();
+    let sides = ["ab", "--a", "linger.ms=0", "--b", "linger.ms=5"];
+    let short = ["--pairs", "1", "--duration", "1 s"];
+    let cold = ["--set", "stages.warm-up=0 s"];
+    let output = fake
+        .command(&[&sides[..], &short, &cold].concat())
+        .output()
+        .unwrap();
+    let stderr = check_status(&output, 2);
+    assert!(stderr.contains("pair 1: B "), "{stderr}");
+    let record = json(&fake.site.path("out/ab.json"));
+    assert_eq!(record["blocks"].as_array().unwrap().len(), 1);
+    fake.check_removed();
+    fake.await_end();
+}
+
+#[test]
+fn a_checkup_in_pods_plans_its_loads_there() {
+    let fake = FakeKubernetes::new();
+    let limits = ["--max-rate", "1k/s", "--budget", "90 s"];
+    let mut command = fake.command(&[&["checkup"][..], &limits].concat());
+    let child = command.spawn().unwrap();
+    fake.await_load();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = check_status(&output, 130);
+    assert!(stderr.contains("checkup, at most 1 min 30 s"), "{stderr}");
+    let checkup = json(&fake.site.path("out/summary.json"))["checkup"].clone();
+    assert_eq!(checkup["limits"]["rate_max"], 1_000.0);
+    fake.check_removed();
+    fake.await_end();
+}
+
+#[test]
+fn a_manifest_has_the_flags_of_the_lead() {
+    let site = Site::new();
+    let call = [
+        "agents",
+        "manifest",
+        "k8s:replicas=2,namespace=perf",
+        "counted.yaml",
+        "--target",
+        "a:1",
+    ];
+    let manifest = good(&site.run(&[&call[..], &["--", "--agents-lost", "tolerate"]].concat()));
+    assert!(manifest.contains("- --agents-lost=tolerate"), "{manifest}");
+    for (flag, words) in [("--serve=0", "--serve"), ("--target=b:1", "before `--`")] {
+        let stderr = check_status(&site.run(&[&call[..], &["--", flag]].concat()), 2);
+        assert!(stderr.contains(words), "{words}: {stderr}");
+    }
 }
 
 #[test]
@@ -259,8 +321,7 @@ fn what_pods_cannot_do_is_refused_before_anything_is_created() {
         ),
     ] {
         let output = site.run(&[&["run", "counted.yaml"], arguments].concat());
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = check_status(&output, 2);
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
 }

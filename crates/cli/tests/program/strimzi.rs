@@ -1,23 +1,14 @@
 //! A cluster that Strimzi would run: the embedded cluster, described by a program that answers as `kubectl` does.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::fake_kubectl;
 use crate::site::{ServingCluster, Site, files, good, json as read_json, text};
-
-/// Prints the file of its arguments, without the first one, which is a time limit.
-const FAKE: &str = "#!/bin/sh
-shift
-file=\"$(dirname \"$0\")/$1-$2-$3.json\"
-if [ -f \"$file\" ]; then exec cat \"$file\"; fi
-echo \"Error from server (NotFound): $2 \\\"$3\\\" not found\" >&2
-exit 1
-";
 
 struct FakeKubernetes {
     site: Site,
@@ -26,24 +17,17 @@ struct FakeKubernetes {
 impl FakeKubernetes {
     fn new() -> Self {
         let site = Site::new();
-        fs::create_dir(site.path("bin")).unwrap();
-        site.write("bin/kubectl", FAKE);
-        let mode = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(site.path("bin/kubectl"), mode).unwrap();
+        fake_kubectl::install(&site);
         Self { site }
-    }
-
-    fn object(&self, kind: &str, name: &str, object: &Value) {
-        self.site
-            .write(&format!("bin/get-{kind}-{name}.json"), &object.to_string());
     }
 
     fn kafka(&self, servers: &str, tls: bool, authentication: &str) {
         let listener = json!({"name": "external", "port": 9094, "type": "nodeport", "tls": tls,
                               "authentication": {"type": authentication}});
-        self.object(
+        fake_kubectl::object(
+            &self.site,
             "kafkas.kafka.strimzi.io",
-            "my-cluster",
+            Some("my-cluster"),
             &json!({"spec": {"kafka": {"listeners": [listener]}},
                     "status": {"conditions": [{"type": "Ready", "status": "True"}],
                                "listeners": [{"name": "external", "bootstrapServers": servers}]}}),
@@ -54,15 +38,15 @@ impl FakeKubernetes {
         let data = entries
             .iter()
             .map(|(key, value)| ((*key).to_owned(), json!(STANDARD.encode(value))));
-        self.object(
+        fake_kubectl::object(
+            &self.site,
             "secret",
-            name,
+            Some(name),
             &json!({"data": serde_json::Map::from_iter(data)}),
         );
     }
 
     fn run(&self, target: &str) -> Output {
-        let path = std::env::var("PATH").unwrap_or_default();
         let call = [
             "run",
             "counted.yaml",
@@ -72,10 +56,7 @@ impl FakeKubernetes {
             "--target",
             target,
         ];
-        let mut command = self.site.command(&call);
-        let bin = self.site.path("bin");
-        command.env("PATH", format!("{}:{path}", bin.display()));
-        command.output().unwrap()
+        fake_kubectl::command(&self.site, &call).output().unwrap()
     }
 }
 

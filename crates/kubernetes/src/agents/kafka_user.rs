@@ -1,6 +1,5 @@
 //! A user of a Strimzi cluster that may do what a run needs, and no more.
 
-use super::pod_run::KafkaUserRequest;
 use crate::objects::{
     Acl, AclResource, Authorization, KafkaUser, KafkaUserSpec, LabelMap, Meta, Quotas, TypeOnly,
 };
@@ -12,6 +11,22 @@ const REQUEST_PERCENTAGE: u32 = 100;
 /// Names of all topics, groups and transactions of a run start with this.
 const PREFIX: &str = "kgauge-";
 
+/// A user of a Strimzi cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KafkaUserRequest {
+    /// Its name.
+    pub name: String,
+    /// Where the cluster's user operator looks for users.
+    pub namespace: String,
+    /// The name of the Strimzi cluster.
+    pub cluster: String,
+    /// `tls` or `scram-sha-512`.
+    pub authentication: String,
+    /// Whether the cluster checks rights: Strimzi refuses a user with ACLs otherwise.
+    pub has_acls: bool,
+}
+
+/// The object. Its fields are those of Strimzi's `install/cluster-operator/044-Crd-kafkauser.yaml`.
 pub(super) fn kafka_user(request: &KafkaUserRequest) -> KafkaUser {
     let own = |kind: &'static str, operations: &[&'static str]| Acl {
         resource: AclResource {
@@ -55,10 +70,10 @@ pub(super) fn kafka_user(request: &KafkaUserRequest) -> KafkaUser {
             authentication: TypeOnly {
                 kind: request.authentication.clone(),
             },
-            authorization: Authorization {
+            authorization: request.has_acls.then_some(Authorization {
                 kind: "simple",
                 acls,
-            },
+            }),
             quotas: Quotas {
                 producer_byte_rate: BYTES_PER_SECOND,
                 consumer_byte_rate: BYTES_PER_SECOND,

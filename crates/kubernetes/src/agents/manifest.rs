@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::kafka_user::kafka_user;
+use super::kafka_user::{KafkaUserRequest, kafka_user};
 use super::options::is_label;
-use super::pod_run::{AgentsManifest, KafkaUserRequest, PORT, SECRET_KEY_CLIENT, SECRET_KEY_TOKEN};
+use super::pod_run::{AgentsManifest, PORT, SECRET_KEY_CLIENT, SECRET_KEY_TOKEN};
 use super::pods;
 use crate::objects::{ConfigMapManifest, Meta, SecretManifest, Service, ServicePort, ServiceSpec};
 

@@ -8,6 +8,7 @@ mod pod_run;
 mod pods;
 
 pub use client_properties::{PodPropertiesError, pod_properties};
+pub use kafka_user::KafkaUserRequest;
 pub use manifest::ManifestError;
 pub use options::{PodOptions, PodOptionsError};
-pub use pod_run::{AgentsManifest, KafkaUserRequest};
+pub use pod_run::AgentsManifest;

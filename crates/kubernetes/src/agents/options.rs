@@ -27,7 +27,7 @@ pub struct PodOptions {
     pub cpu: String,
     /// Memory of each pod, as Kubernetes writes quantities.
     pub memory: String,
-    /// LabelMap of the nodes that may run the pods.
+    /// Labels of the nodes that may run the pods.
     pub node_selector: BTreeMap<String, String>,
     /// After this many seconds Kubernetes ends the pods, whatever happens.
     pub deadline_seconds: u64,
@@ -120,7 +120,7 @@ impl PodOptions {
             }
             "node-selector" => {
                 let pair = value.split_once('=');
-                let pair = pair.filter(|(key, value)| is_label_key(key) && is_label_key(value));
+                let pair = pair.filter(|(key, value)| is_label_key(key) && is_label_value(value));
                 check("node-selector", pair.is_some(), "node-selector=KEY=VALUE")?;
                 let (key, value) = pair.unwrap_or_default();
                 self.node_selector.insert(key.to_owned(), value.to_owned());
@@ -148,6 +148,16 @@ pub(crate) fn is_label(text: &str) -> bool {
 fn is_label_key(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
     (1..=253).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
+fn is_label_value(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_end = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
+    let bytes = text.as_bytes();
+    text.len() <= 63
+        && text.bytes().all(is_allowed)
+        && is_end(bytes.first())
+        && is_end(bytes.last())
 }
 
 fn is_image(text: &str) -> bool {
@@ -220,6 +230,10 @@ mod tests {
             ("replicas=2,namespace=perf,deadline=1", "90min"),
             (
                 "replicas=2,namespace=perf,node-selector=x",
+                "node-selector=KEY=VALUE",
+            ),
+            (
+                "replicas=2,namespace=perf,node-selector=x=a/b",
                 "node-selector=KEY=VALUE",
             ),
             ("replicas=2,namespace=perf,replica=3", "no option replica"),

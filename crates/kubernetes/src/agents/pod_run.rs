@@ -2,6 +2,7 @@
 
 use kgauge_client::Secret;
 
+use super::kafka_user::KafkaUserRequest;
 use super::options::PodOptions;
 use crate::objects::{LabelMap, Meta};
 
@@ -29,19 +30,6 @@ pub struct AgentsManifest {
     pub lead_arguments: Vec<String>,
     /// A user of a Strimzi cluster to create.
     pub kafka_user: Option<KafkaUserRequest>,
-}
-
-/// A user of a Strimzi cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KafkaUserRequest {
-    /// Its name.
-    pub name: String,
-    /// The namespace of the Strimzi cluster.
-    pub namespace: String,
-    /// The name of the Strimzi cluster.
-    pub cluster: String,
-    /// `tls` or `scram-sha-512`.
-    pub authentication: String,
 }
 
 impl AgentsManifest {

@@ -32,10 +32,13 @@ pub fn pack(dir: &Path, to: impl Write) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// Reads a folder into a new one. Only plain files and folders within it are accepted.
+/// Reads a folder into a new one, which must not exist. Only plain files and folders within it are accepted.
+///
+/// # Errors
+/// The stream was cut or changed, has something else, or cannot be written; what was written before stays.
 pub fn unpack(from: impl Read, dir: &Path) -> Result<(), ArchiveError> {
     let mut archive = Archive::new(GzDecoder::new(from));
-    fs::create_dir_all(dir)?;
+    fs::create_dir(dir)?;
     for (index, entry) in archive.entries()?.enumerate() {
         let mut entry = entry?;
         let path = entry.path()?.into_owned();
@@ -55,6 +58,8 @@ pub fn unpack(from: impl Read, dir: &Path) -> Result<(), ArchiveError> {
             _ => return Err(unexpected()),
         }
     }
+    // Its end has the checksum, and whoever writes the stream must not find it closed.
+    io::copy(&mut archive.into_inner(), &mut io::sink())?;
     Ok(())
 }
 
@@ -86,18 +91,26 @@ mod tests {
             fs::read(to.join("run/logs/a.jsonl")).unwrap().len(),
             100_000
         );
-        let cut = &stream[..stream.len() - 20];
-        assert!(unpack(cut, &dir.path().join("cut")).is_err());
+        // The last four bytes are the length, those before them the checksum.
+        for cut in [1, 8, 20] {
+            let to = dir.path().join(format!("cut-{cut}"));
+            assert!(unpack(&stream[..stream.len() - cut], &to).is_err(), "{cut}");
+        }
+        let error = unpack(stream.as_slice(), &to).unwrap_err().to_string();
+        assert!(error.contains("exists"), "{error}");
     }
 
     #[test]
     fn entries_outside_of_the_folder_and_links_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        for (name, kind) in [
+        for (index, (name, kind)) in [
             ("../out", EntryType::Regular),
             ("/etc/out", EntryType::Regular),
             ("link", EntryType::Symlink),
-        ] {
+        ]
+        .into_iter()
+        .enumerate()
+        {
             let mut header = Header::new_gnu();
             header.set_entry_type(kind);
             header.set_size(0);
@@ -107,7 +120,8 @@ mod tests {
             let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
             builder.append(&header, io::empty()).unwrap();
             let stream = builder.into_inner().unwrap().finish().unwrap();
-            let error = unpack(stream.as_slice(), &dir.path().join("to")).unwrap_err();
+            let to = dir.path().join(index.to_string());
+            let error = unpack(stream.as_slice(), &to).unwrap_err();
             assert!(matches!(error, ArchiveError::Entry(_)), "{name}: {error}");
         }
     }

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::archive::ArchiveError;
+use super::rights::KubernetesRight;
 use crate::kubectl_error::KubectlError;
 
 /// Why there are no results.
@@ -10,7 +11,18 @@ use crate::kubectl_error::KubectlError;
 pub enum DeployError {
     /// `kubectl`.
     #[error(transparent)]
-    Kubectl(#[from] KubectlError),
+    Kubectl(KubectlError),
+    /// The user lacks rights; nothing was created.
+    #[error(
+        "rights are missing in namespace {namespace}: {}",
+        listed(missing, ", ")
+    )]
+    Rights {
+        /// Of the run.
+        namespace: String,
+        /// All of them.
+        missing: Vec<KubernetesRight>,
+    },
     /// A node cannot get the image.
     #[error("pod {pod} cannot start: {reason}: {message}")]
     Image {
@@ -32,7 +44,7 @@ pub enum DeployError {
         message: String,
     },
     /// Pods found no node.
-    #[error("{count} pods were pending for {minutes} minutes: {message}")]
+    #[error("{count} {} pending for {minutes} minutes: {message}", were(*count))]
     Pending {
         /// How many.
         count: usize,
@@ -55,7 +67,7 @@ pub enum DeployError {
     /// The results did not arrive.
     #[error("cannot fetch the results: {0}")]
     Archive(#[from] ArchiveError),
-    /// A process or file of this machine.
+    /// A process of this machine.
     #[error("cannot run kubectl: {0}")]
     Io(#[from] io::Error),
     /// The user stopped kgauge.
@@ -63,11 +75,49 @@ pub enum DeployError {
     Interrupted,
 }
 
+impl From<KubectlError> for DeployError {
+    fn from(error: KubectlError) -> DeployError {
+        match error {
+            KubectlError::Interrupted => DeployError::Interrupted,
+            error => DeployError::Kubectl(error),
+        }
+    }
+}
+
+fn were(count: usize) -> &'static str {
+    match count {
+        1 => "pod was",
+        _ => "pods were",
+    }
+}
+
+fn listed(rights: &[KubernetesRight], separator: &str) -> String {
+    let rights: Vec<String> = rights.iter().map(ToString::to_string).collect();
+    rights.join(separator)
+}
+
 impl DeployError {
+    /// Whether the same step may work a moment later.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            DeployError::Kubectl(error) => error.may_pass(),
+            DeployError::Archive(_) => true,
+            _ => false,
+        }
+    }
+
     /// The fix for the user.
     pub fn fix(&self) -> String {
         let fix = match self {
             DeployError::Kubectl(error) => return error.fix(),
+            DeployError::Rights { namespace, missing } => {
+                let one = missing.first().map(ToString::to_string);
+                return format!(
+                    "ask an administrator for the Role in deploy/role.yaml, and check it: kubectl auth can-i {} -n \
+                     {namespace}",
+                    one.unwrap_or_default()
+                );
+            }
             DeployError::Image { .. } => {
                 "check image=REGISTRY/NAME:TAG; a private registry also needs pull-secret=NAME"
             }
@@ -75,8 +125,14 @@ impl DeployError {
             DeployError::Pending { .. } => {
                 "use fewer or smaller pods (replicas=, cpu=, memory=), or other nodes (node-selector=)"
             }
-            DeployError::NotCreated(_) => {
+            DeployError::NotCreated(message) if message.contains("exceeded quota") => {
                 "use fewer or smaller pods (replicas=, cpu=, memory=), or ask for a larger quota"
+            }
+            DeployError::NotCreated(_) => {
+                "ask the namespace's administrator; `kgauge agents manifest` prints the pods"
+            }
+            DeployError::Ended { why, .. } if why.contains("OOMKilled") => {
+                "give the pods more memory (memory=)"
             }
             DeployError::Ended { .. } => {
                 "check that all pods have the same image, and run it again"

@@ -1,5 +1,6 @@
 //! Waits for a run in Kubernetes, shows what happens, and fetches its results.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,17 @@ use super::error::DeployError;
 use super::log_lines::{LogLines, LogStep};
 use super::pod_states::RunPods;
 use super::run::DeployedRun;
+use crate::kubectl_error::KubectlError;
 
 /// The last line of a lead's log: its results can be fetched.
 pub const READY_LINE: &str = "kgauge: the results are ready";
 
-/// How often the pods' states are read.
-const POLL: Duration = Duration::from_secs(1);
+/// How often the pods' states are read until all run, and how often after that.
+const POLL_START: Duration = Duration::from_secs(1);
+const POLL_RUNNING: Duration = Duration::from_secs(5);
+
+/// How long one look at the lead's log lasts.
+const LOG_WAIT: Duration = Duration::from_millis(200);
 
 /// The same state is shown again after this time, so that nobody thinks that nothing happens.
 const REPEAT: Duration = Duration::from_secs(10);
@@ -28,124 +34,299 @@ const CREATED_MAX: Duration = Duration::from_secs(5);
 /// How long a lead may take to end its run after Ctrl-C.
 const STOP_MAX: Duration = Duration::from_secs(60);
 
-/// Follows the run to its end, and puts the lead's folder of results into `dir`. Raising `interrupt` ends the run and
-/// fetches what there is; raising `abandon` ends it at once.
+/// How long a lead may take to end its run after it lost an agent. A longer time means that the agent never joined it.
+const LOST_MAX: Duration = Duration::from_secs(60);
+
+/// How long Kubernetes may not answer: the run does not need this machine.
+const OUTAGE_MAX: Duration = Duration::from_secs(180);
+
+/// How often results are fetched: a connection may break.
+const FETCH_TRIES: u32 = 3;
+
+/// How a run is followed.
+#[derive(Debug)]
+pub struct FollowOptions<'a> {
+    /// The folder for the lead's results, which must not exist; the one around it must.
+    pub results: &'a Path,
+    /// Raising it ends the run and fetches what there is.
+    pub interrupt: &'a Interrupt,
+    /// Raising it ends the run at once.
+    pub abandon: &'a Interrupt,
+    /// Whether the run goes on without agents that it lost.
+    pub tolerates_lost: bool,
+}
+
+/// Follows the run to its end, and fetches the lead's results.
 ///
 /// # Errors
 /// The first reason why there can be no results.
 pub fn follow(
     run: &DeployedRun,
-    dir: &Path,
-    interrupt: &Interrupt,
-    abandon: &Interrupt,
+    options: &FollowOptions<'_>,
     show: &mut dyn FnMut(&str),
 ) -> Result<(), DeployError> {
-    let pods = await_pods(run, interrupt, show)?;
-    let Some(lead) = pods.lead() else {
-        return Err(DeployError::NotCreated(
-            "the pod of the lead disappeared".to_owned(),
-        ));
+    let now = Instant::now();
+    let mut follower = Follower {
+        run,
+        options,
+        show,
+        start: now,
+        are_started: false,
+        shown: (String::new(), now),
+        failed: BTreeSet::new(),
+        lost_since: None,
+        lead: None,
+        log: None,
+        lines_shown: 0,
+        next_log: now,
+        next_poll: now,
+        log_outage: Outage(None),
+        outage: Outage(None),
     };
-    let mut lines = run.log_lines(lead)?;
-    let mut stop_deadline: Option<Instant> = None;
-    let mut next_poll = Instant::now() + POLL;
-    loop {
-        match lines.next(Duration::from_millis(200)) {
-            LogStep::Line(line) if line.contains(READY_LINE) => break,
-            LogStep::Line(line) => show(&line),
-            LogStep::Nothing => {}
-            LogStep::End => {
-                check_lead(run)?;
-                // The connection broke: the log starts again.
-                lines = reconnected(run, lead.name())?;
-            }
-        }
-        if interrupt.is_raised() && stop_deadline.is_none() {
-            stop_deadline = Some(Instant::now() + STOP_MAX);
-            run.request_stop(lead.name())?;
-        }
-        let is_over = stop_deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if is_over || abandon.is_raised() {
-            return Err(DeployError::Interrupted);
-        }
-        if Instant::now() >= next_poll {
-            next_poll = Instant::now() + POLL;
-            check_lead(run)?;
-        }
-    }
-    show("kgauge: fetching the results");
-    run.fetch(lead.name(), dir)
+    let lead = follower.await_results()?;
+    follower.fetch(&lead)
 }
 
-/// Waits until all pods run.
-fn await_pods(
-    run: &DeployedRun,
-    interrupt: &Interrupt,
-    show: &mut dyn FnMut(&str),
-) -> Result<RunPods, DeployError> {
-    let count = run.agents as usize + 1;
-    let start = Instant::now();
-    let mut shown = (String::new(), start);
-    loop {
-        if interrupt.is_raised() {
-            return Err(DeployError::Interrupted);
+/// A time in which `kubectl` failed.
+struct Outage(Option<Instant>);
+
+impl Outage {
+    /// # Errors
+    /// The error, if it does not pass or lasts too long.
+    fn note(&mut self, error: KubectlError, show: &mut dyn FnMut(&str)) -> Result<(), DeployError> {
+        if !error.may_pass() {
+            return Err(error.into());
         }
-        let pods = run.pods()?;
+        match self.0 {
+            Some(since) if since.elapsed() >= OUTAGE_MAX => return Err(error.into()),
+            Some(_) => {}
+            None => {
+                self.0 = Some(Instant::now());
+                let minutes = OUTAGE_MAX.as_secs() / 60;
+                show(&format!(
+                    "kgauge: {error}; trying again for {minutes} minutes"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Follower<'a> {
+    run: &'a DeployedRun,
+    options: &'a FollowOptions<'a>,
+    show: &'a mut dyn FnMut(&str),
+    start: Instant,
+    /// Whether all pods have run.
+    are_started: bool,
+    /// The state of the pods that was shown last.
+    shown: (String, Instant),
+    /// Agents whose end was shown.
+    failed: BTreeSet<String>,
+    lost_since: Option<Instant>,
+    /// The name of the lead's pod, once it runs.
+    lead: Option<String>,
+    log: Option<LogLines>,
+    /// A new connection begins with the first line again.
+    lines_shown: usize,
+    next_log: Instant,
+    next_poll: Instant,
+    log_outage: Outage,
+    outage: Outage,
+}
+
+impl Follower<'_> {
+    /// Returns the lead's pod when it has results.
+    fn await_results(&mut self) -> Result<String, DeployError> {
+        let mut stop_deadline = None;
+        loop {
+            if let Some(lead) = self.read_log()? {
+                return Ok(lead);
+            }
+            let now = Instant::now();
+            if self.options.interrupt.is_raised() && stop_deadline.is_none() {
+                self.stop()?;
+                stop_deadline = Some(now + STOP_MAX);
+            }
+            let is_over = stop_deadline.is_some_and(|deadline| now >= deadline);
+            if is_over || self.options.abandon.is_raised() {
+                return Err(DeployError::Interrupted);
+            }
+            if now >= self.next_poll {
+                let pause = match self.are_started {
+                    false => self.check_start()?,
+                    true => self.check_running()?,
+                };
+                self.next_poll = Instant::now() + pause;
+            }
+        }
+    }
+
+    /// Asks the lead to end the run and write its report.
+    fn stop(&mut self) -> Result<(), DeployError> {
+        if self.lead.is_none() {
+            self.check_start()?;
+        }
+        match &self.lead {
+            Some(lead) => Ok(self.run.request_stop(lead)?),
+            None => Err(DeployError::Interrupted),
+        }
+    }
+
+    /// Shows what the lead printed. Returns its pod when it has results.
+    fn read_log(&mut self) -> Result<Option<String>, DeployError> {
+        let Some(lead) = &self.lead else {
+            std::thread::sleep(LOG_WAIT);
+            return Ok(None);
+        };
+        let Some(log) = &mut self.log else {
+            match Instant::now() >= self.next_log {
+                true => self.log = Some(self.run.log_lines(lead, self.lines_shown)?),
+                false => std::thread::sleep(LOG_WAIT),
+            }
+            return Ok(None);
+        };
+        match log.next(LOG_WAIT) {
+            LogStep::Line(line) if line.contains(READY_LINE) => return Ok(Some(lead.clone())),
+            LogStep::Line(line) => {
+                self.lines_shown += 1;
+                self.log_outage = Outage(None);
+                (self.show)(&line);
+            }
+            LogStep::Nothing => {}
+            LogStep::End(failure) => {
+                self.log = None;
+                self.next_log = Instant::now() + POLL_START;
+                // Has the lead ended, or did the connection break?
+                self.next_poll = Instant::now();
+                if let Some(error) = failure {
+                    self.log_outage.note(error, self.show)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes an answer; none while Kubernetes does not answer.
+    fn answer(
+        &mut self,
+        answer: Result<RunPods, KubectlError>,
+    ) -> Result<Option<RunPods>, DeployError> {
+        match answer {
+            Ok(pods) => {
+                if self.outage.0.take().is_some() {
+                    (self.show)("kgauge: Kubernetes answers again");
+                }
+                Ok(Some(pods))
+            }
+            Err(error) => {
+                self.outage.note(error, self.show)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Checks pods of which some do not run yet. Returns when to check again.
+    fn check_start(&mut self) -> Result<Duration, DeployError> {
+        let pods = self.run.pods();
+        let Some(pods) = self.answer(pods)? else {
+            return Ok(POLL_START);
+        };
         if let Some(obstacle) = pods.obstacle() {
             return Err(obstacle);
         }
-        let state = pods.describe(run.agents);
-        if state != shown.0 || shown.1.elapsed() >= REPEAT {
-            show(&format!("kgauge: {state}"));
-            shown = (state, Instant::now());
+        self.note_failed(&pods)?;
+        let state = pods.describe(self.run.agents);
+        if state != self.shown.0 || self.shown.1.elapsed() >= REPEAT {
+            (self.show)(&format!("kgauge: {state}"));
+            self.shown = (state, Instant::now());
         }
-        if pods.are_started(count) {
-            return Ok(pods);
+        if let Some(lead) = pods.lead().filter(|lead| lead.is_running()) {
+            self.lead = Some(lead.name().to_owned());
         }
+        let count = self.run.agents as usize + 1;
+        self.are_started = pods.are_started(count);
+        match self.are_started {
+            true => Ok(POLL_RUNNING),
+            false => self.check_wait(&pods, count),
+        }
+    }
+
+    /// # Errors
+    /// Why waiting for pods does not help, or that it took too long.
+    fn check_wait(&self, pods: &RunPods, count: usize) -> Result<Duration, DeployError> {
+        let waited = self.start.elapsed();
         if pods.items.len() < count
-            && start.elapsed() >= CREATED_MAX
-            && let Some(message) = run.refusal()
+            && waited >= CREATED_MAX
+            && let Some(message) = self.run.refusal()
         {
             return Err(DeployError::NotCreated(message));
         }
-        if start.elapsed() >= PENDING_MAX {
-            let (count, message) = pods.unscheduled().unwrap_or_else(|| {
-                (
-                    count - pods.items.len().min(count),
-                    "Kubernetes gives no reason".to_owned(),
-                )
-            });
-            return Err(DeployError::Pending {
-                count,
-                minutes: PENDING_MAX.as_secs() / 60,
-                message,
-            });
+        if waited < PENDING_MAX {
+            return Ok(POLL_START);
         }
-        std::thread::sleep(POLL);
+        let (count, message) = pods.unscheduled().unwrap_or_else(|| {
+            (
+                count - pods.items.len().min(count),
+                "Kubernetes gives no reason".to_owned(),
+            )
+        });
+        Err(DeployError::Pending {
+            count,
+            minutes: PENDING_MAX.as_secs() / 60,
+            message,
+        })
     }
-}
 
-/// # Errors
-/// The lead's pod ended or is gone, so that nobody has results.
-fn check_lead(run: &DeployedRun) -> Result<(), DeployError> {
-    match run.pods()?.lead() {
-        Some(pod) => pod.end().map_or(Ok(()), Err),
-        None => Err(DeployError::Ended {
-            pod: "of the lead".to_owned(),
-            why: "it was deleted".to_owned(),
-        }),
+    /// Checks a run whose pods all run. Returns when to check again.
+    fn check_running(&mut self) -> Result<Duration, DeployError> {
+        let lead = self.run.lead_pod();
+        if let Some(pods) = self.answer(lead)? {
+            let end = match pods.lead() {
+                Some(pod) => pod.end(),
+                None => Some(DeployError::Ended {
+                    pod: "of the lead".to_owned(),
+                    why: "it was deleted".to_owned(),
+                }),
+            };
+            end.map_or(Ok(()), Err)?;
+        }
+        let failed = self.run.failed_agents();
+        if let Some(pods) = self.answer(failed)? {
+            self.note_failed(&pods)?;
+        }
+        Ok(POLL_RUNNING)
     }
-}
 
-fn reconnected(run: &DeployedRun, name: &str) -> Result<LogLines, DeployError> {
-    std::thread::sleep(POLL);
-    let pods = run.pods()?;
-    let pod = pods.items.iter().find(|pod| pod.name() == name);
-    match pod {
-        Some(pod) => run.log_lines(pod),
-        None => Err(DeployError::Ended {
-            pod: name.to_owned(),
-            why: "it was deleted".to_owned(),
-        }),
+    /// Shows agents that failed. A lead that has lost an agent ends the run, but it waits for one that never joined.
+    fn note_failed(&mut self, pods: &RunPods) -> Result<(), DeployError> {
+        for (pod, end) in pods.failed_agents() {
+            if self.failed.insert(pod.name().to_owned()) {
+                (self.show)(&format!("kgauge: {end}"));
+            }
+            let since = *self.lost_since.get_or_insert_with(Instant::now);
+            let is_unnoticed = !self.options.tolerates_lost && since.elapsed() >= LOST_MAX;
+            if pod.was_refused() || is_unnoticed {
+                return Err(end);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches the results, and lets the lead end.
+    fn fetch(&mut self, lead: &str) -> Result<(), DeployError> {
+        (self.show)("kgauge: fetching the results");
+        let mut tries = 1;
+        while let Err(error) = self.run.fetch(lead, self.options.results) {
+            if !error.may_pass() || tries == FETCH_TRIES {
+                return Err(error);
+            }
+            (self.show)(&format!("kgauge: {error}; fetching them again"));
+            let _ = std::fs::remove_dir_all(self.options.results);
+            tries += 1;
+            std::thread::sleep(POLL_START);
+        }
+        self.run.release(lead);
+        Ok(())
     }
 }

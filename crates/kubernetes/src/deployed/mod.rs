@@ -5,9 +5,11 @@ mod error;
 mod follow;
 mod log_lines;
 mod pod_states;
+mod rights;
 mod run;
 
 pub use archive::{ArchiveError, pack, unpack};
 pub use error::DeployError;
-pub use follow::{READY_LINE, follow};
+pub use follow::{FollowOptions, READY_LINE, follow};
+pub use rights::{KubernetesRight, RUN_RIGHTS};
 pub use run::{DeployedRun, RELEASE_FILE, STATUS_FILE, STOP_FILE};

@@ -86,6 +86,12 @@ const CONTAINER_REASONS: [&str; 4] = [
     "CrashLoopBackOff",
 ];
 
+/// `kgauge agent` ends with this status if no lead accepts it: another version, another token, no lead.
+const REFUSED: i32 = 2;
+
+/// Longer messages are cut.
+const MESSAGE_CHARS_MAX: usize = 600;
+
 impl RunPod {
     pub(super) fn name(&self) -> &str {
         &self.metadata.name
@@ -104,13 +110,28 @@ impl RunPod {
         self.status.phase == "Running" && self.metadata.deletion_timestamp.is_none()
     }
 
-    /// An agent may be done before anybody sees it run.
+    /// An agent may have ended before anybody sees it run.
     fn is_started(&self) -> bool {
-        self.is_running() || self.is_done()
+        self.is_running() || !self.is_lead() && self.is_ended()
+    }
+
+    fn is_ended(&self) -> bool {
+        ["Failed", "Succeeded"].contains(&self.status.phase.as_str())
     }
 
     fn is_done(&self) -> bool {
         !self.is_lead() && self.status.phase == "Succeeded"
+    }
+
+    fn terminated(&self) -> Option<&ContainerReason> {
+        let mut statuses = self.status.container_statuses.iter();
+        statuses.find_map(|status| status.state.terminated.as_ref())
+    }
+
+    /// Whether it is an agent that no lead accepted.
+    pub(super) fn was_refused(&self) -> bool {
+        let code = self.terminated().and_then(|end| end.exit_code);
+        !self.is_lead() && code == Some(REFUSED)
     }
 
     fn is_pending(&self) -> bool {
@@ -143,18 +164,11 @@ impl RunPod {
 
     /// Why it ended, if it did.
     pub(super) fn end(&self) -> Option<DeployError> {
-        let is_ended = ["Failed", "Succeeded"].contains(&self.status.phase.as_str());
-        if !is_ended && self.metadata.deletion_timestamp.is_none() {
+        if !self.is_ended() && self.metadata.deletion_timestamp.is_none() {
             return None;
         }
-        let statuses = self.status.container_statuses.iter();
-        let mut terminated = statuses.filter_map(|status| status.state.terminated.as_ref());
-        let why = match terminated.next() {
-            Some(end) if !end.message.trim().is_empty() => one_line(&end.message),
-            Some(end) => match end.exit_code {
-                Some(code) => format!("{} (exit status {code})", end.reason),
-                None => end.reason.clone(),
-            },
+        let why = match self.terminated() {
+            Some(end) => end.describe(),
             None => one_line(&format!("{} {}", self.status.reason, self.status.message)),
         };
         let why = match (why.is_empty(), self.metadata.deletion_timestamp.is_some()) {
@@ -175,6 +189,23 @@ impl RunPod {
     }
 }
 
+impl ContainerReason {
+    /// The program's last message; a reason such as OOMKilled comes first.
+    fn describe(&self) -> String {
+        let message = last_words(&self.message);
+        let is_plain = ["", "Error", "Completed"].contains(&self.reason.as_str());
+        let reason = match self.exit_code {
+            Some(code) => format!("{} (exit status {code})", self.reason),
+            None => self.reason.clone(),
+        };
+        match (message.is_empty(), is_plain) {
+            (true, _) => reason.trim().to_owned(),
+            (false, true) => message,
+            (false, false) => format!("{reason}: {message}"),
+        }
+    }
+}
+
 impl RunPods {
     /// The pod of the lead.
     pub(super) fn lead(&self) -> Option<&RunPod> {
@@ -184,8 +215,14 @@ impl RunPods {
     /// The first reason why the run cannot begin.
     pub(super) fn obstacle(&self) -> Option<DeployError> {
         let cannot_start = self.items.iter().find_map(RunPod::obstacle);
-        let mut others = self.items.iter().filter(|pod| !pod.is_done());
-        cannot_start.or_else(|| others.find_map(RunPod::end))
+        cannot_start.or_else(|| self.lead()?.end())
+    }
+
+    /// Agents that failed or were deleted, and why.
+    pub(super) fn failed_agents(&self) -> impl Iterator<Item = (&RunPod, DeployError)> {
+        let agents = self.items.iter();
+        let failed = agents.filter(|pod| !pod.is_lead() && !pod.is_done());
+        failed.filter_map(|pod| Some((pod, pod.end()?)))
     }
 
     /// Pods without a node, and why.
@@ -216,7 +253,8 @@ impl RunPods {
         let running = of_agents().filter(|pod| pod.is_running()).count();
         let mut text = format!("lead {lead}, {running} of {agents} agents running");
         if let Some((count, message)) = self.unscheduled() {
-            text.push_str(&format!("; {count} pods wait for a node: {message}"));
+            let wait = if count == 1 { "pod waits" } else { "pods wait" };
+            text.push_str(&format!("; {count} {wait} for a node: {message}"));
         }
         text
     }
@@ -224,8 +262,15 @@ impl RunPods {
 
 /// Messages of Kubernetes and of programs may have several lines and control characters.
 fn one_line(text: &str) -> String {
-    let cut: String = text.trim().chars().take(600).collect();
+    let cut: String = text.trim().chars().take(MESSAGE_CHARS_MAX).collect();
     cut.replace(|letter: char| letter.is_control(), " ")
+}
+
+/// The end of a program's output: its error is in the last line.
+fn last_words(text: &str) -> String {
+    let text = text.trim();
+    let skipped = text.chars().count().saturating_sub(MESSAGE_CHARS_MAX);
+    one_line(&text.chars().skip(skipped).collect::<String>())
 }
 
 #[cfg(test)]
@@ -258,7 +303,7 @@ mod tests {
         assert!(pods.obstacle().is_none());
         assert_eq!(
             pods.describe(1),
-            "lead running, 0 of 1 agents running; 1 pods wait for a node: 0/3 nodes are available: 3 Insufficient cpu."
+            "lead running, 0 of 1 agents running; 1 pod waits for a node: 0/3 nodes are available: 3 Insufficient cpu."
         );
         assert!(!pods.are_started(2));
     }
@@ -283,31 +328,56 @@ mod tests {
         );
     }
 
+    /// How the only pod ended.
+    fn end(name: &str, component: &str, status: Value) -> String {
+        let pods = pods(&[pod(name, component, status)]);
+        pods.items[0].end().unwrap().to_string()
+    }
+
+    fn terminated(code: i32, reason: &str, message: &str) -> Value {
+        json!({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {
+            "exitCode": code, "reason": reason, "message": message}}}]})
+    }
+
     #[test]
     fn a_pod_that_ended_gives_its_last_words() {
-        let failed = json!({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {
-            "exitCode": 2, "reason": "Error", "message": "kgauge agent: the lead has version 2\n"}}}]});
-        let error = pods(&[pod("a-agent-3", "agent", failed)])
-            .obstacle()
-            .unwrap();
-        assert_eq!(
-            error.to_string(),
-            "pod a-agent-3 ended: kgauge agent: the lead has version 2"
+        let message = format!(
+            "{}\nkgauge: error: the lead has version 2\n",
+            "x".repeat(2_000)
         );
-        let killed = json!({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {
-            "exitCode": 137, "reason": "OOMKilled"}}}]});
-        let error = pods(&[pod("a-lead-x", "lead", killed)]).obstacle().unwrap();
+        let end_of_agent = end("a-agent-3", "agent", terminated(2, "Error", &message));
+        assert!(end_of_agent.starts_with("pod a-agent-3 ended: x"));
+        assert!(end_of_agent.ends_with("x kgauge: error: the lead has version 2"));
         assert_eq!(
-            error.to_string(),
+            end("a-lead-x", "lead", terminated(137, "OOMKilled", "")),
             "pod a-lead-x ended: OOMKilled (exit status 137)"
         );
-        let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."});
-        let error = pods(&[pod("a-lead-x", "lead", evicted)])
-            .obstacle()
-            .unwrap();
-        assert!(
-            error.to_string().contains("Evicted The node was low"),
-            "{error}"
+        assert_eq!(
+            end(
+                "a-lead-x",
+                "lead",
+                terminated(137, "OOMKilled", "measuring")
+            ),
+            "pod a-lead-x ended: OOMKilled (exit status 137): measuring"
         );
+        let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."});
+        assert!(end("a-lead-x", "lead", evicted).contains("Evicted The node was low"));
+    }
+
+    #[test]
+    fn only_an_agent_that_no_lead_accepted_was_refused() {
+        let pods = pods(&[
+            pod("a-lead-x", "lead", terminated(2, "Error", "")),
+            pod("a-agent-0", "agent", terminated(2, "Error", "")),
+            pod("a-agent-1", "agent", terminated(1, "Error", "")),
+            pod("a-agent-2", "agent", json!({"phase": "Succeeded"})),
+        ]);
+        assert!(pods.obstacle().unwrap().to_string().contains("a-lead-x"));
+        let failed: Vec<(&str, bool)> = pods
+            .failed_agents()
+            .map(|(pod, _)| (pod.name(), pod.was_refused()))
+            .collect();
+        assert_eq!(failed, [("a-agent-0", true), ("a-agent-1", false)]);
+        assert!(pods.are_started(3));
     }
 }

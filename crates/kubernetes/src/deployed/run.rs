@@ -1,14 +1,15 @@
 //! The objects of one run in a cluster. Dropping the value removes them.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::time::Duration;
 
 use kgauge_client::Interrupt;
 
 use super::archive::unpack;
 use super::error::DeployError;
 use super::log_lines::LogLines;
-use super::pod_states::{RunPod, RunPods};
+use super::pod_states::RunPods;
+use super::rights::missing_rights;
 use crate::agents::AgentsManifest;
 use crate::kubectl::Kubectl;
 use crate::kubectl_error::KubectlError;
@@ -22,6 +23,10 @@ pub const STOP_FILE: &str = "stop";
 /// A file there that lets the lead end: its results have been fetched.
 pub const RELEASE_FILE: &str = "release";
 
+/// How often objects are removed if Kubernetes does not answer, and the pause before the next time.
+const DELETE_TRIES: u32 = 3;
+const DELETE_PAUSE: Duration = Duration::from_secs(2);
+
 /// A run that exists in a Kubernetes cluster.
 #[derive(Debug)]
 pub struct DeployedRun {
@@ -34,18 +39,26 @@ pub struct DeployedRun {
 }
 
 impl DeployedRun {
-    /// Creates all objects.
+    /// Creates all objects, if the user may.
     ///
     /// # Errors
-    /// As `kubectl` reports; what was created before is removed.
+    /// Missing rights, or as `kubectl` reports; what was created before is removed.
     pub fn create(
         manifest: &AgentsManifest,
         yaml: String,
         kubectl: Kubectl,
-    ) -> Result<DeployedRun, KubectlError> {
+    ) -> Result<DeployedRun, DeployError> {
+        let namespace = &manifest.options.namespace;
+        let missing = missing_rights(&kubectl, namespace)?;
+        if !missing.is_empty() {
+            return Err(DeployError::Rights {
+                namespace: namespace.clone(),
+                missing,
+            });
+        }
         let run = DeployedRun {
             kubectl,
-            namespace: manifest.options.namespace.clone(),
+            namespace: namespace.clone(),
             instance: manifest.instance.clone(),
             agents: manifest.options.replicas,
             is_removed: false,
@@ -83,14 +96,40 @@ impl DeployedRun {
         arguments.extend(objects.iter().map(String::as_str));
         // Also after Ctrl-C: nothing may stay in the cluster.
         let kubectl = self.kubectl.uninterrupted(Interrupt::new());
-        kubectl.run(&arguments, None).map(drop)
+        let mut tries = 1;
+        loop {
+            match kubectl.run(&arguments, None) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.may_pass() && tries < DELETE_TRIES => {}
+                Err(error) => return Err(error),
+            }
+            tries += 1;
+            std::thread::sleep(DELETE_PAUSE);
+        }
     }
 
     /// The states of its pods.
     pub(super) fn pods(&self) -> Result<RunPods, KubectlError> {
-        let label = format!("app.kubernetes.io/instance={}", self.instance);
-        self.kubectl
-            .json(&["get", "pods", "-n", &self.namespace, "-l", &label])
+        self.pods_of("", &[])
+    }
+
+    /// The state of the lead alone.
+    pub(super) fn lead_pod(&self) -> Result<RunPods, KubectlError> {
+        self.pods_of(",app.kubernetes.io/component=lead", &[])
+    }
+
+    /// The agents that failed. With many agents, all states would be megabytes.
+    pub(super) fn failed_agents(&self) -> Result<RunPods, KubectlError> {
+        self.pods_of(
+            ",app.kubernetes.io/component=agent",
+            &["--field-selector=status.phase=Failed"],
+        )
+    }
+
+    fn pods_of(&self, labels: &str, more: &[&str]) -> Result<RunPods, KubectlError> {
+        let labels = format!("app.kubernetes.io/instance={}{labels}", self.instance);
+        let arguments = ["get", "pods", "-n", &self.namespace, "-l", &labels];
+        self.kubectl.json(&[&arguments, more].concat())
     }
 
     /// Why a Job creates no pods, from the namespace's events: a quota, a policy.
@@ -117,57 +156,36 @@ impl DeployedRun {
         Some(message.replace(|letter: char| letter.is_control(), " "))
     }
 
-    pub(super) fn log_lines(&self, pod: &RunPod) -> Result<LogLines, DeployError> {
-        let arguments = ["logs", "--follow", "-n", &self.namespace, pod.name()];
-        Ok(LogLines::start(&mut self.kubectl.command(&arguments))?)
+    /// The log of a pod, without the first `skipped` lines.
+    pub(super) fn log_lines(&self, pod: &str, skipped: usize) -> Result<LogLines, DeployError> {
+        let arguments = ["logs", "--follow", "-n", &self.namespace, pod];
+        Ok(LogLines::start(&self.kubectl, &arguments, skipped)?)
     }
 
     /// Asks the lead to end the run and write its report.
-    pub(super) fn request_stop(&self, pod: &str) -> Result<(), KubectlError> {
-        self.signal(pod, STOP_FILE)
+    pub(super) fn request_stop(&self, lead: &str) -> Result<(), KubectlError> {
+        self.signal(lead, STOP_FILE)
     }
 
-    /// Fetches the lead's folder of results into a new one, and lets the lead end.
-    pub(super) fn fetch(&self, pod: &str, dir: &Path) -> Result<(), DeployError> {
-        let arguments = [
-            "exec",
-            "-n",
-            &self.namespace,
-            pod,
-            "--",
-            "/kgauge",
-            "agents",
-            "pack",
-        ];
-        let mut command = self.kubectl.command(&arguments);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let received = match child.stdout.take() {
-            Some(stream) => unpack(stream, dir),
-            None => Ok(()),
-        };
-        let _ = child.kill();
-        let _ = child.wait();
-        received?;
+    /// Fetches the lead's folder of results into a new one.
+    pub(super) fn fetch(&self, lead: &str, dir: &Path) -> Result<(), DeployError> {
+        let pack = ["--", "/kgauge", "agents", "pack"];
+        let arguments = [&["exec", "-n", &self.namespace, lead][..], &pack].concat();
+        let unpacked = self
+            .kubectl
+            .stream(&arguments, |stream| unpack(stream, dir))?;
+        Ok(unpacked?)
+    }
+
+    /// Lets the lead end.
+    pub(super) fn release(&self, lead: &str) {
         // The Job ends anyway: what follows removes it.
-        let _ = self.signal(pod, RELEASE_FILE);
-        Ok(())
+        let _ = self.signal(lead, RELEASE_FILE);
     }
 
-    fn signal(&self, pod: &str, file: &str) -> Result<(), KubectlError> {
-        let arguments = [
-            "exec",
-            "-n",
-            &self.namespace,
-            pod,
-            "--",
-            "/kgauge",
-            "agents",
-            "signal",
-            file,
-        ];
+    fn signal(&self, lead: &str, file: &str) -> Result<(), KubectlError> {
+        let signal = ["--", "/kgauge", "agents", "signal", file];
+        let arguments = [&["exec", "-n", &self.namespace, lead][..], &signal].concat();
         self.kubectl.run(&arguments, None).map(drop)
     }
 }

@@ -17,7 +17,8 @@ pub(crate) struct KafkaUser {
 #[derive(Debug, Serialize)]
 pub(crate) struct KafkaUserSpec {
     pub(crate) authentication: TypeOnly,
-    pub(crate) authorization: Authorization,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) authorization: Option<Authorization>,
     pub(crate) quotas: Quotas,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// LabelMap or annotations.
+/// Labels or annotations.
 pub(crate) type LabelMap = BTreeMap<String, String>;
 
 /// `ObjectMeta`.

@@ -2,6 +2,7 @@
 
 use kgauge_client::ClientConfigError;
 
+use crate::agents::KafkaUserRequest;
 use crate::kubectl_error::KubectlError;
 
 /// Why there is no usable cluster behind a [`StrimziSpec`](super::StrimziSpec).
@@ -76,10 +77,10 @@ pub enum StrimziError {
     NoUserSecret {
         /// The namespace.
         namespace: String,
-        /// The user and its Secret.
+        /// The Secret.
         name: String,
-        /// What the listener requires: `tls` or `scram-sha-512`.
-        authentication: String,
+        /// The user.
+        user: Box<KafkaUserRequest>,
     },
     /// The Secret lacks a key, or its value is not text.
     #[error("Secret {namespace}/{name} has no usable {key}")]
@@ -131,9 +132,12 @@ impl StrimziError {
             StrimziError::NoSecret { namespace, .. } => {
                 format!("check the name of the cluster: kubectl get secret -n {namespace}")
             }
-            StrimziError::NoUserSecret { namespace, .. } => {
-                format!("check that the KafkaUser is ready: kubectl get kafkauser -n {namespace}")
-            }
+            StrimziError::NoUserSecret {
+                namespace, user, ..
+            } => format!(
+                "check that KafkaUser {} is ready: kubectl get kafkauser -n {namespace}",
+                user.name
+            ),
             StrimziError::SecretKey { .. } => {
                 "check that the KafkaUser's authentication is of the listener's type".to_owned()
             }

@@ -6,9 +6,12 @@ use kgauge_client::ClientConfig;
 use kgauge_client::config::Settings;
 
 use super::error::StrimziError;
-use super::login::add_security;
-use super::objects::{KafkaObject, ListenerSpec, ListenerStatus, PodList};
-use super::spec::StrimziSpec;
+use super::login::{UserLogin, add_security};
+use super::objects::{
+    KafkaAuthorization, KafkaObject, KafkaObjectSpec, ListenerSpec, ListenerStatus, PodList,
+};
+use super::spec::{StrimziSpec, is_name};
+use crate::agents::KafkaUserRequest;
 use crate::kubectl::Kubectl;
 use crate::kubectl_error::KubectlError;
 
@@ -22,8 +25,8 @@ pub struct StrimziCluster {
     pub config: ClientConfig,
     /// The listener that was chosen.
     pub listener: String,
-    /// What it requires: `tls`, `scram-sha-512` or nothing.
-    pub authentication: Option<String>,
+    /// The user that logs in, if the listener requires a login.
+    pub kafka_user: Option<KafkaUserRequest>,
     /// Whether its addresses only exist within the Kubernetes cluster.
     pub is_internal: bool,
     /// The brokers' metrics endpoints; only reachable within the Kubernetes cluster.
@@ -65,7 +68,14 @@ pub fn find_strimzi(spec: &StrimziSpec, kubectl: &Kubectl) -> Result<StrimziClus
     };
     let mut settings = Settings::default();
     settings.add_pair("bootstrap.servers", servers);
-    add_security(&mut settings, spec, listener, status, kubectl)?;
+    let user = user_of(spec, &object.spec, listener);
+    add_security(
+        &mut settings,
+        spec,
+        (listener, status),
+        user.as_ref(),
+        kubectl,
+    )?;
     let config = settings
         .client_config()
         .map_err(|error| StrimziError::Config {
@@ -83,10 +93,7 @@ pub fn find_strimzi(spec: &StrimziSpec, kubectl: &Kubectl) -> Result<StrimziClus
     Ok(StrimziCluster {
         config,
         listener: listener.name.clone(),
-        authentication: listener
-            .authentication
-            .as_ref()
-            .map(|login| login.kind.clone()),
+        kafka_user: user.map(|user| user.request),
         is_internal: ["internal", "cluster-ip"].contains(&listener.kind.as_str()),
         metrics,
         metrics_absent,
@@ -174,6 +181,32 @@ fn names(listeners: &[ListenerSpec]) -> String {
         format!("{} ({})", listener.name, facts.join(", "))
     });
     names.collect::<Vec<_>>().join(", ")
+}
+
+/// The user that the target names, if the listener requires one.
+fn user_of(
+    spec: &StrimziSpec,
+    object: &KafkaObjectSpec,
+    listener: &ListenerSpec,
+) -> Option<UserLogin> {
+    let (name, login) = (spec.user.as_ref()?, listener.authentication.as_ref()?);
+    let operator = &object.entity_operator.user_operator;
+    // What is no name could be an option of `kubectl`.
+    let namespace = operator.watched_namespace.as_ref();
+    let namespace = namespace.filter(|namespace| is_name(namespace));
+    let prefix = operator.secret_prefix.as_deref().unwrap_or_default();
+    let secret = Some(format!("{prefix}{name}")).filter(|secret| is_name(secret));
+    let authorization = object.kafka.authorization.as_ref();
+    Some(UserLogin {
+        secret: secret.unwrap_or_else(|| name.clone()),
+        request: KafkaUserRequest {
+            name: name.clone(),
+            namespace: namespace.unwrap_or(&spec.namespace).clone(),
+            cluster: spec.cluster.clone(),
+            authentication: login.kind.clone(),
+            has_acls: authorization.is_some_and(KafkaAuthorization::has_acls),
+        },
+    })
 }
 
 fn status_of<'a>(

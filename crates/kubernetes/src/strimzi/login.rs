@@ -8,16 +8,23 @@ use kgauge_wire::Secret;
 use super::error::StrimziError;
 use super::objects::{ListenerSpec, ListenerStatus, SecretObject};
 use super::spec::StrimziSpec;
+use crate::agents::KafkaUserRequest;
 use crate::kubectl::Kubectl;
 use crate::kubectl_error::KubectlError;
+
+/// A user, and the Secret with its login.
+pub(super) struct UserLogin {
+    pub(super) request: KafkaUserRequest,
+    pub(super) secret: String,
+}
 
 /// Adds everything that a client needs besides addresses. Certificates and keys are in the settings themselves, as
 /// KIP-651 defines: they are never written to a file.
 pub(super) fn add_security(
     settings: &mut Settings,
     spec: &StrimziSpec,
-    listener: &ListenerSpec,
-    status: &ListenerStatus,
+    (listener, status): (&ListenerSpec, &ListenerStatus),
+    user: Option<&UserLogin>,
     kubectl: &Kubectl,
 ) -> Result<(), StrimziError> {
     let login = listener
@@ -45,15 +52,16 @@ pub(super) fn add_security(
             kind: kind.to_owned(),
         });
     }
-    let user = spec.user.as_ref().ok_or_else(|| StrimziError::NoUser {
+    let user = user.ok_or_else(|| StrimziError::NoUser {
         listener: listener.name.clone(),
         kind: kind.to_owned(),
     })?;
-    let secret = UserSecret::read(spec, user, kubectl).map_err(|error| match error {
+    let secret = UserSecret::read(&user.request.namespace, &user.secret, kubectl);
+    let secret = secret.map_err(|error| match error {
         StrimziError::NoSecret { namespace, name } => StrimziError::NoUserSecret {
             namespace,
             name,
-            authentication: kind.to_owned(),
+            user: Box::new(user.request.clone()),
         },
         other => other,
     })?;
@@ -83,10 +91,10 @@ fn authorities(
         return Ok(Secret::new(status.certificates.join("\n")));
     }
     let name = format!("{}-cluster-ca-cert", spec.cluster);
-    UserSecret::read(spec, &name, kubectl)?.text("ca.crt")
+    UserSecret::read(&spec.namespace, &name, kubectl)?.text("ca.crt")
 }
 
-/// A Secret in the cluster's namespace.
+/// A Secret.
 struct UserSecret<'a> {
     namespace: &'a str,
     name: &'a str,
@@ -94,12 +102,11 @@ struct UserSecret<'a> {
 }
 
 impl<'a> UserSecret<'a> {
-    fn read(spec: &'a StrimziSpec, name: &'a str, kubectl: &Kubectl) -> Result<Self, StrimziError> {
-        let namespace = &spec.namespace;
+    fn read(namespace: &'a str, name: &'a str, kubectl: &Kubectl) -> Result<Self, StrimziError> {
         let read = kubectl.json(&["get", "secret", name, "-n", namespace]);
         let object = read.map_err(|error| match error {
             KubectlError::NotFound { .. } => StrimziError::NoSecret {
-                namespace: namespace.clone(),
+                namespace: namespace.to_owned(),
                 name: name.to_owned(),
             },
             other => StrimziError::Kubectl(other),

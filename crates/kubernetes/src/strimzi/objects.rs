@@ -17,8 +17,28 @@ pub(super) struct KafkaObject {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct KafkaObjectSpec {
     pub(super) kafka: KafkaSection,
+    #[serde(default)]
+    pub(super) entity_operator: EntityOperator,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EntityOperator {
+    #[serde(default)]
+    pub(super) user_operator: UserOperator,
+}
+
+/// `spec.entityOperator.userOperator`: where users and their Secrets are.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UserOperator {
+    /// By default the cluster's namespace.
+    pub(super) watched_namespace: Option<String>,
+    /// By default nothing.
+    pub(super) secret_prefix: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -27,6 +47,24 @@ pub(super) struct KafkaSection {
     #[serde(default)]
     pub(super) listeners: Vec<ListenerSpec>,
     pub(super) metrics_config: Option<MetricsConfig>,
+    pub(super) authorization: Option<KafkaAuthorization>,
+}
+
+/// `spec.kafka.authorization`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KafkaAuthorization {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) supports_admin_api: bool,
+}
+
+impl KafkaAuthorization {
+    /// Whether users may have ACLs.
+    pub(super) fn has_acls(&self) -> bool {
+        self.kind == "simple" || self.supports_admin_api
+    }
 }
 
 /// `spec.kafka.metricsConfig`; only its presence matters: both types serve the same port.

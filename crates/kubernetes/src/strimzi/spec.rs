@@ -96,7 +96,7 @@ fn read(text: &str, rest: &str) -> Result<StrimziSpec, StrimziSpecError> {
 }
 
 /// Lower-case letters, digits, `-` and `.`: such a text is never an option of `kubectl`.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     let is_allowed =

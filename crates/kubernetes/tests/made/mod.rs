@@ -28,6 +28,7 @@ pub(crate) fn full() -> AgentsManifest {
             namespace: "kafka".to_owned(),
             cluster: "my-cluster".to_owned(),
             authentication: "tls".to_owned(),
+            has_acls: true,
         }),
     }
 }
