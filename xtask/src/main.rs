@@ -2,6 +2,7 @@
 
 mod ab_check;
 mod agents;
+mod backtest;
 mod bench;
 mod browser;
 mod built;
@@ -67,6 +68,9 @@ enum Command {
     /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
     /// Some 15 minutes
     CheckupCheck(checkup_check::CheckupOptions),
+    /// Capacities of 39 clusters, a third of them fitted and the others predicted by the code of kgauge size. Some five
+    /// hours on an otherwise idle machine; what was measured before is not measured again
+    Backtest(backtest::BacktestOptions),
     /// Loads from several processes: equal records and sums, clocks within their bounds, every loss noticed in
     /// time, the cost of merging. Some 15 minutes; the clocks need root
     Agents(agents::AgentsOptions),
@@ -123,6 +127,7 @@ fn run(command: Command) -> Result<bool> {
         Command::CompareCheck(options) => return compare_check::run(&options),
         Command::AbCheck(options) => return ab_check::run(&options),
         Command::Agents(options) => return agents::run(&options),
+        Command::Backtest(options) => return backtest::run(&options),
         Command::TuneCheck(options) => return tune_check::run(&options),
         Command::Crashes(options) => return crashes::run(&options),
         Command::ManyPartitions(options) => return many_partitions::run(&options),

@@ -114,8 +114,8 @@ Examples:
 Fits the CPU time of requests, batches and bytes to the trials of the runs, and counts the machines that hold the peak \
 when the given number of brokers is down. The runs must vary batch and record sizes, be of one release and one kind of \
 machine, and have replicas and consumers if those are needed; otherwise kgauge lists the missing trials. The first line \
-of a table of machine types is: name, vcpus, memory_gib, network_gbit_per_s, disk_mb_per_s, price_per_hour, \
-disk_price_per_gb_month";
+of a table of machine types names its columns: name, vcpus, memory_gib, and as far as known network_gbit_per_s, \
+disk_mb_per_s, disk_gb, price_per_hour, disk_price_per_gb_month, zone_price_per_gb";
 
 pub(crate) const RUNS: &str = "\
 Examples:

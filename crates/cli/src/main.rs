@@ -33,6 +33,7 @@ mod run;
 mod runs;
 mod size;
 mod size_args;
+mod size_sample;
 mod studies;
 mod style;
 mod tools;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kgauge_scenario::{byte_rate_value, size_value, time_value};
+use kgauge_wire::compress::Codec;
 
 use crate::conduct_args::ConductArgs;
 use crate::help;
@@ -69,16 +71,41 @@ pub(crate) struct SizeArgs {
     pub(crate) p99: Option<f64>,
 
     /// Uncompressed by compressed bytes of your records [default: as in the runs]
-    #[arg(long, value_name = "RATIO", value_parser = factor)]
+    #[arg(long, value_name = "RATIO", value_parser = factor, conflicts_with = "sample")]
     pub(crate) compression: Option<f64>,
 
-    /// A broker that was down for this long ...
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = seconds)]
+    /// Files with some of your records, one per line: every codec is measured on them
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) sample: Vec<PathBuf>,
+
+    /// Each file of `--sample` is one record
+    #[arg(long, requires = "sample")]
+    pub(crate) whole_files: bool,
+
+    /// Codec of your producers: none, gzip, snappy, lz4 or zstd [default: none with --sample, otherwise
+    /// as in the runs]
+    #[arg(long, value_name = "CODEC", value_parser = codec)]
+    pub(crate) codec: Option<Codec>,
+
+    /// Topics have another codec than producers, so brokers compress again
+    #[arg(long)]
+    pub(crate) recompress: bool,
+
+    /// Outage of a broker, or of all consumers; 0s for none ...
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = any_seconds)]
     pub(crate) outage: f64,
 
-    /// ... has all records again after this long
+    /// ... after which they catch up within this time
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = seconds)]
     pub(crate) catch_up: f64,
+
+    /// Availability zones of brokers and clients; traffic between them has a price
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) zones: u32,
+
+    /// Dedicated controllers, on the cheapest machine type
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
+    pub(crate) controllers: u32,
 
     /// Table of machine types and prices (CSV) [default: examples of one provider]
     #[arg(long, value_name = "FILE")]
@@ -92,65 +119,30 @@ pub(crate) struct SizeArgs {
     pub(crate) conduct: ConductArgs,
 }
 
-const BYTES: &[(&str, f64)] = &[
-    ("B", 1.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("TB", 1e12),
-    ("KiB", 1_024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-];
-
-const TIMES: &[(&str, f64)] = &[
-    ("ms", 1e-3),
-    ("s", 1.0),
-    ("min", 60.0),
-    ("h", 3_600.0),
-    ("d", 86_400.0),
-    ("w", 604_800.0),
-];
-
-/// A number above 0 with a unit, in the base unit.
-fn quantity(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
-    let text = text.trim();
-    let unit_at = text
-        .find(|letter: char| letter.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit_at);
-    let factor = units
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .map(|(_, factor)| factor);
-    let number = number.trim().parse::<f64>().ok();
-    match number.zip(factor).map(|(number, factor)| number * factor) {
-        Some(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => {
-            let names = units
-                .iter()
-                .map(|(name, _)| *name)
-                .filter(|name| !name.is_empty());
-            let names = names.collect::<Vec<_>>().join(", ");
-            Err(format!(
-                "expected a number with a unit ({names}), such as {example}"
-            ))
-        }
-    }
-}
-
+/// A size of at least one byte.
 fn bytes(text: &str) -> Result<f64, String> {
-    quantity(text, BYTES, "1kB")
+    positive(size_value(text.trim())? as f64)
 }
 
 fn byte_rate(text: &str) -> Result<f64, String> {
-    let error = "expected bytes per second, such as 50MB/s".to_owned();
-    let amount = text.trim().strip_suffix("/s").ok_or(error)?;
-    quantity(amount, BYTES, "50MB/s")
+    positive(byte_rate_value(text)?)
 }
 
+/// A time above 0, in seconds.
 fn seconds(text: &str) -> Result<f64, String> {
-    quantity(text, TIMES, "12h")
+    positive(any_seconds(text)?)
+}
+
+/// A time, in seconds.
+fn any_seconds(text: &str) -> Result<f64, String> {
+    Ok(time_value(text.trim())? as f64 / 1e9)
+}
+
+fn positive(value: f64) -> Result<f64, String> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(value),
+        false => Err("expected more than 0".to_owned()),
+    }
 }
 
 /// At least 1: `3x` or `3`.
@@ -169,6 +161,14 @@ fn amount(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Kafka's name of a codec.
+fn codec(text: &str) -> Result<Codec, String> {
+    Codec::from_name(text.trim()).ok_or_else(|| {
+        let names = Codec::ALL.map(Codec::name);
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,9 +180,13 @@ mod tests {
         assert_eq!(bytes("1kB"), Ok(1_000.0));
         assert_eq!(seconds("7d"), Ok(604_800.0));
         assert_eq!(seconds("20ms"), Ok(0.02));
+        assert_eq!(any_seconds("0 s"), Ok(0.0));
         assert_eq!(factor("3x"), Ok(3.0));
         assert_eq!(amount("0"), Ok(0.0));
-        for wrong in ["50MB", "50/s", "MB/s", "-1MB/s", "infMB/s", "1 mb/s", ""] {
+        assert_eq!(codec("zstd"), Ok(Codec::Zstd));
+        for wrong in [
+            "50MB", "50/s", "MB/s", "-1MB/s", "infMB/s", "1 mb/s", "", "0 B/s",
+        ] {
             assert!(byte_rate(wrong).is_err(), "{wrong}");
         }
         for wrong in ["0.5x", "x", "nan", "1e9"] {
@@ -191,5 +195,6 @@ mod tests {
         for wrong in ["7", "7 days", "0s", "µ"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
+        assert!(codec("brotli").is_err());
     }
 }

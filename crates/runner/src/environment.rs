@@ -29,6 +29,7 @@ pub(crate) fn environment(
             same_machine: facts.same_machine,
             version: facts.version.clone(),
             brokers: facts.brokers.iter().map(broker).collect(),
+            tls: Some(target.config().security.tls.is_some()),
             started: started(target),
             notes: notes(target.config())
                 .into_iter()

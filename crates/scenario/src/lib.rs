@@ -19,6 +19,7 @@
 
 mod ab;
 mod ab_planning;
+mod anomaly_names;
 mod answer;
 mod built_in;
 mod built_in_goals;
@@ -77,6 +78,7 @@ mod written_search;
 
 pub use ab::{AbKind, AbMetric, AbPlan, AbSide, AbSidePlan};
 pub use ab_planning::{AbError, AbOptions};
+pub use anomaly_names::ANOMALY_NAMES;
 pub use answer::{AnswerKind, Comparand};
 pub use built_in::{BuiltIn, BuiltInError, BuiltInOptions, SearchOptions};
 pub use cluster_needs::{BrokerCount, ClusterNeeds};
@@ -102,7 +104,7 @@ pub use kgauge_faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, FlushFault,
     RequestFault,
 };
-pub use option_values::{rate_value, size_value, time_value};
+pub use option_values::{byte_rate_value, rate_value, size_value, time_value};
 pub use order::{RepeatStep, run_order, shuffle};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
@@ -125,5 +127,5 @@ pub use target_kind::TargetKind;
 pub use template::SCENARIO_TEMPLATE;
 pub use tune::{SettingScope, TuneGoal, TunePlan, TunePreset, TuneSetting, TuneValue};
 pub use tune_planning::TuneOptions;
-pub use verified::{ANOMALY_NAMES, IDENTITY_BYTES};
+pub use verified::IDENTITY_BYTES;
 pub use volume::{ClosedLoopPace, Volume};

@@ -22,7 +22,15 @@ pub fn size_value(text: &str) -> Result<u64, String> {
     units::bytes(text).map_err(|error| message(&error))
 }
 
-/// A time in nanoseconds: `15 min`.
+/// A rate in bytes per second: `50 MB/s`.
+///
+/// # Errors
+/// What is wrong with the text, and what to write.
+pub fn byte_rate_value(text: &str) -> Result<f64, String> {
+    units::byte_rate(text.trim()).map_err(|error| message(&error))
+}
+
+/// A time in nanoseconds: `15 min`, `7 d`.
 ///
 /// # Errors
 /// What is wrong with the text, and what to write.
@@ -39,6 +47,9 @@ mod tests {
         assert_eq!(rate_value("50k/s"), Ok(50_000.0));
         assert_eq!(size_value("20 GB"), Ok(20_000_000_000));
         assert_eq!(time_value("15 min"), Ok(900_000_000_000));
+        assert_eq!(byte_rate_value("50MB/s"), Ok(50e6));
+        assert_eq!(time_value("7d"), Ok(604_800_000_000_000));
+        assert!(byte_rate_value("50/s").is_err());
         assert!(rate_value("50k").is_err() && time_value("15").is_err());
     }
 }

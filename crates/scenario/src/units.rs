@@ -50,6 +50,8 @@ const TIME: Quantity = Quantity {
         ("s", 1_000_000_000),
         ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
+        ("d", 86_400_000_000_000),
+        ("w", 604_800_000_000_000),
     ],
     usual: "s",
 };
@@ -143,7 +145,8 @@ fn meant(unit: &str, kind: &Quantity) -> Option<String> {
         ("time", "minute" | "minutes" | "mins") => "write min",
         ("time", "hour" | "hours" | "hr") => "write h",
         ("time", "milliseconds" | "millis" | "msec") => "write ms",
-        ("time", "d" | "day" | "days") => "write hours: `24 h`",
+        ("time", "day" | "days") => "write d",
+        ("time", "week" | "weeks") => "write w",
         _ => return None,
     };
     Some(cure.to_owned())
@@ -421,6 +424,8 @@ mod tests {
             ("10 us", 10_000),
             ("10 µs", 10_000),
             ("0 s", 0),
+            ("7d", 604_800_000_000_000),
+            ("1 w", 604_800_000_000_000),
         ] {
             assert_eq!(time_ns(text), Ok(value), "{text}");
         }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::statistics::Interval;
+
 /// What a cluster must be able to do, in base units. Bytes are those of keys, values and headers before compression.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SizingNeed {
@@ -22,17 +24,47 @@ pub struct SizingNeed {
     pub lose: u32,
     /// Encrypted connections of clients.
     pub tls: bool,
-    /// Uncompressed bytes by compressed bytes, if measured on records like those that will be sent; otherwise that of
-    /// the runs.
+    /// Compression of the records; absent: as in the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compression_ratio: Option<f64>,
-    /// 99 % of the records must be acked within so many nanoseconds.
+    pub compression: Option<NeededCompression>,
+    /// Topics have another codec than producers, so that brokers compress again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recompressed: bool,
+    /// 99 % of the records must be acked within this time, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_p99: Option<f64>,
-    /// A broker that was down for so many seconds ...
+    /// The length of an outage of a broker, or of all consumers, in seconds ...
     pub outage_s: f64,
-    /// ... must have all records again so many seconds after it came back.
+    /// ... after which they must have caught up within this time, in seconds.
     pub catch_up_s: f64,
+    /// Availability zones that brokers and clients are spread over.
+    pub zones: u32,
+    /// Dedicated controllers, on machines of the cheapest type.
+    pub controllers: u32,
+}
+
+/// How well records compress.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NeededCompression {
+    /// Kafka's name of the codec; absent if only the ratio is known.
+    pub codec: Option<String>,
+    /// Uncompressed by compressed bytes.
+    pub ratio: f64,
+    /// 90 % interval of the ratio; absent if it was given.
+    pub interval: Option<Interval>,
+}
+
+impl NeededCompression {
+    /// Ratios below this are no compression.
+    const RATIO_MIN: f64 = 1.02;
+
+    /// Whether batches are compressed.
+    pub fn is_compressed(&self) -> bool {
+        match &self.codec {
+            Some(codec) => codec != "none",
+            None => self.ratio > NeededCompression::RATIO_MIN,
+        }
+    }
 }
 
 impl SizingNeed {

@@ -7,6 +7,9 @@ use super::demand::PeakLoad;
 use super::machine::MachineType;
 use super::need::SizingNeed;
 
+/// MiB in bytes.
+const MIB: f64 = 1_048_576.0;
+
 /// A rule of thumb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -16,7 +19,7 @@ pub enum SizingRule {
     /// The slowest of network and disk by the bytes of all replicas and readers, without CPU (AWS, "Best practices for
     /// right-sizing your Apache Kafka clusters", equation 1).
     Throughput,
-    /// Bytes per day without replicas by a disk's size, as published with the image-queue study.
+    /// Bytes without replicas by a disk's throughput, as in the estimate of the image-queue-2016 study.
     BytesWithoutReplicas,
 }
 
@@ -29,35 +32,45 @@ pub struct RuleAnswer {
     pub brokers: Option<u32>,
 }
 
-/// MiB in bytes.
-const MIB: f64 = 1_048_576.0;
+impl SizingRule {
+    /// All.
+    pub const ALL: [SizingRule; 3] = [
+        SizingRule::CoreRates,
+        SizingRule::Throughput,
+        SizingRule::BytesWithoutReplicas,
+    ];
+
+    /// Bytes per second from producers that the rule expects of each broker; `None` where it needs a fact that the
+    /// machine type lacks.
+    pub fn bytes_per_s_each(self, need: &SizingNeed, machine: &MachineType) -> Option<f64> {
+        let replicas = f64::from(need.replication);
+        match self {
+            SizingRule::CoreRates => {
+                let out = 15.0 * MIB / need.fan_out;
+                Some(machine.vcpus * out.min(5.0 * MIB))
+            }
+            SizingRule::Throughput => {
+                let network = machine
+                    .network_bytes_per_s
+                    .map(|limit| limit / (need.fan_out + replicas - 1.0));
+                let disk = machine.disk_bytes_per_s.map(|limit| limit / replicas);
+                network.into_iter().chain(disk).reduce(f64::min)
+            }
+            SizingRule::BytesWithoutReplicas => machine.disk_bytes_per_s,
+        }
+    }
+}
 
 /// What the rules would have said.
 pub(super) fn rules(need: &SizingNeed, load: &PeakLoad, machine: &MachineType) -> Vec<RuleAnswer> {
-    let whole = |brokers: f64| brokers.ceil().clamp(1.0, f64::from(u32::MAX)) as u32;
-    let cores = (load.in_bytes_per_s / (5.0 * MIB)).max(load.out_bytes_per_s / (15.0 * MIB));
-    let replicas = f64::from(need.replication);
-    let network = machine
-        .network_bytes_per_s
-        .map(|limit| load.in_bytes_per_s * (need.fan_out + replicas - 1.0) / limit);
-    let disk = machine
-        .disk_bytes_per_s
-        .map(|limit| load.in_bytes_per_s * replicas / limit);
-    let slowest = network.into_iter().chain(disk).reduce(f64::max);
-    vec![
-        RuleAnswer {
-            rule: SizingRule::CoreRates,
-            brokers: Some(whole(cores / machine.vcpus)),
-        },
-        RuleAnswer {
-            rule: SizingRule::Throughput,
-            brokers: slowest.map(whole),
-        },
-        RuleAnswer {
-            rule: SizingRule::BytesWithoutReplicas,
-            brokers: machine
-                .disk_bytes_per_s
-                .map(|limit| whole(load.in_bytes_per_s / limit)),
-        },
-    ]
+    let brokers = |rule: SizingRule| {
+        let each = rule.bytes_per_s_each(need, machine)?;
+        let count = (load.in_bytes_per_s / each).ceil();
+        Some(count.clamp(1.0, f64::from(u32::MAX)) as u32)
+    };
+    let answers = SizingRule::ALL.map(|rule| RuleAnswer {
+        rule,
+        brokers: brokers(rule),
+    });
+    answers.to_vec()
 }

@@ -110,6 +110,7 @@ pub(crate) fn environment() -> Environment {
                 rack: None,
                 settings: [("log.segment.bytes".to_owned(), "1073741824".to_owned())].into(),
             }],
+            tls: None,
             started: None,
             notes: vec!["A check was switched off.".to_owned()],
         },

@@ -24,7 +24,7 @@ fn trials_are_made_and_kept_for_other_needs() {
         "{stderr}"
     );
     let summary = json(&site.path("costs/summary.json"));
-    assert_eq!(summary["trials"].as_array().unwrap().len(), 13);
+    assert_eq!(summary["trials"].as_array().unwrap().len(), 14);
     // Beside other programs its trials may say nothing; then this is refused with what is missing, and never fails.
     let code = output.status.code();
     assert!(
@@ -39,7 +39,7 @@ fn bad_input_is_named() {
         (&["--from", "nowhere"][..], "nowhere"),
         (
             &["--from", "nowhere", "--prices", "tiny.yaml"],
-            "the first line must be `name,vcpus",
+            "the columns are: name, vcpus",
         ),
         (
             &["--from", "nowhere", "--prices", "none.csv"],

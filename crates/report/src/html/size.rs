@@ -52,6 +52,9 @@ fn write_main(page: &mut Markup, answer: &SizeAnswer) {
     if let Some(best) = answer.choices.first() {
         write_size_table(page, "resources", &words::resources(best));
     }
+    if let Some(codecs) = words::codecs(answer) {
+        write_size_table(page, "codecs", &codecs);
+    }
     write_size_table(page, "costs", &words::costs(answer));
     write_section(page, "basis", "", "How it was made", |page| {
         page.element("ul", &[], |page| {

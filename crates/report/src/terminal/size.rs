@@ -21,6 +21,9 @@ pub(crate) fn text(answer: &SizeAnswer, style: TerminalStyle) -> String {
         }
         write_size_table(&mut writer, &words::costs(answer));
     }
+    if let Some(codecs) = words::codecs(answer) {
+        write_size_table(&mut writer, &codecs);
+    }
     writer.gap();
     for caveat in words::caveats(answer) {
         writer.sentence(Some(Ink::Caution), &caveat, "! ", "  ");
@@ -37,7 +40,7 @@ fn write_size_table(writer: &mut Writer, table: &words::SizingTable) {
     writer.gap();
     let column = |(index, head): (usize, &&'static str)| match index {
         0 => Column::new(*head, Alignment::Left, 0),
-        // The last columns are given up first; there are at most eight.
+        // The last columns are given up first; there are at most nine.
         index => Column::new(
             *head,
             Alignment::Right,

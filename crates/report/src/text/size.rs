@@ -1,10 +1,15 @@
 //! What sizing found, in words and tables for the terminal and the page.
 
+mod error;
+
 use kgauge_analyze::sizing::{
-    CACHE_S, CPU_PART_MAX, CostTerm, Extrapolation, MachineChoice, MissingTrial, ResourceNeed,
-    SPACE_PART_MAX, SizeAnswer, SizeError, SizingNeed, SizingResource, SizingRespect, SizingRule,
-    THROUGHPUT_PART_MAX, UnusableTrial, UnusableTrials,
+    CodecRatio, CostTerm, Extrapolation, MachineChoice, MonthlyPrice, PlannedUse, ResourceNeed,
+    SizeAnswer, SizingNeed, SizingResource, SizingRespect, SizingRule, UnusableTrial,
+    UnusableTrials,
 };
+use kgauge_analyze::statistics::Interval;
+
+pub use error::size_error;
 
 use crate::format;
 
@@ -15,33 +20,55 @@ pub(crate) struct SizingTable {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// `Three m7g.xlarge ...`: the cheapest cluster, and what asks for its size.
+/// `4 brokers of type m7g.xlarge ...`: the cheapest cluster, and what asks for its size.
 pub(crate) fn answer(answer: &SizeAnswer) -> String {
     let Some(best) = answer.choices.first() else {
         return String::new();
     };
-    let partitions = format::plural(
-        u64::from(answer.partitions.partitions),
-        "partition",
-        "partitions",
-    );
-    let price = best.price_per_month.map_or_else(String::new, |price| {
-        format!(", {} a month", format::thousands(price))
-    });
-    let range = match best.brokers_low == best.brokers_high {
-        true => String::new(),
-        false => format!(
-            " (90 % interval: {} to {})",
-            best.brokers_low, best.brokers_high
-        ),
+    let partitions = format::plural(u64::from(best.partitions), "partition", "partitions");
+    let range = match brokers_range(best) {
+        range if range.contains("to") => format!(" (90 % interval: {range})"),
+        _ => String::new(),
     };
+    let disk = between(
+        best.disk_interval,
+        best.disk_bytes_each,
+        format::decimal_bytes,
+    );
+    let price = best.price.map_or_else(String::new, |price| {
+        let range = best.price_interval.map_or_else(String::new, |interval| {
+            between(interval, price.total(), format::thousands)
+        });
+        format!(", {}{range} a month", format::thousands(price.total()))
+    });
     format!(
-        "{} of type {}{range}, {} of disk each and at least {partitions}{price}. {}",
+        "{} of type {}{range}, {}{disk} of disk each, and {partitions}{price}. {}",
         format::plural(u64::from(best.brokers), "broker", "brokers"),
         best.machine.name,
         format::decimal_bytes(best.disk_bytes_each),
         binding(best),
     )
+}
+
+/// ` (1.20 TB to 1.40 TB)`; nothing where both ends read like the figure.
+fn between(interval: Interval, value: f64, write: fn(f64) -> String) -> String {
+    let (low, high) = (write(interval.low), write(interval.high));
+    match low == write(value) && high == low {
+        true => String::new(),
+        false => format!(" ({})", format::pair(&low, "to", &high)),
+    }
+}
+
+/// `4 to 6`, or `4`.
+fn whole_range(interval: Interval) -> String {
+    match interval.low == interval.high {
+        true => interval.low.to_string(),
+        false => format!("{} to {}", interval.low, interval.high),
+    }
+}
+
+fn brokers_range(choice: &MachineChoice) -> String {
+    whole_range(choice.brokers_interval)
 }
 
 fn binding(choice: &MachineChoice) -> String {
@@ -53,7 +80,7 @@ fn binding(choice: &MachineChoice) -> String {
         .resources
         .iter()
         .find(|need| need.resource == choice.binding);
-    match used.and_then(|need| need.used_part) {
+    match used.and_then(ResourceNeed::used_part) {
         Some(part) => format!(
             "{why}: {} in use at the peak after the loss.",
             format::percent(part)
@@ -91,6 +118,13 @@ pub(crate) fn need(need: &SizingNeed) -> String {
     if need.tls {
         parts.push("TLS".to_owned());
     }
+    if let Some(compression) = &need.compression {
+        let codec = compression.codec.as_deref().unwrap_or("compressed");
+        parts.push(format!("{codec} {}:1", format::short(compression.ratio)));
+    }
+    if need.recompressed {
+        parts.push("compressed again by brokers".to_owned());
+    }
     if let Some(p99) = need.latency_ns_p99 {
         parts.push(format!("p99 at most {}", format::nanoseconds(p99)));
     }
@@ -107,26 +141,22 @@ fn days(seconds: f64) -> String {
 /// A row for each machine type.
 pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
     let row = |choice: &MachineChoice| {
-        let range = match choice.brokers_low == choice.brokers_high {
-            true => choice.brokers.to_string(),
-            false => format!("{} to {}", choice.brokers_low, choice.brokers_high),
-        };
         let of_rule = |rule: SizingRule| {
             let answer = choice.rules.iter().find(|answer| answer.rule == rule);
             let brokers = answer.and_then(|answer| answer.brokers);
             brokers.map_or_else(|| format::NOTHING.to_owned(), |brokers| brokers.to_string())
         };
+        let price = choice.price.as_ref().map(MonthlyPrice::total);
         vec![
             choice.machine.name.clone(),
             choice.brokers.to_string(),
-            range,
+            brokers_range(choice),
             resource(choice.binding).to_owned(),
             format::decimal_bytes(choice.disk_bytes_each),
-            choice
-                .price_per_month
-                .map_or_else(|| format::NOTHING.to_owned(), format::thousands),
+            price.map_or_else(|| format::NOTHING.to_owned(), format::thousands),
             of_rule(SizingRule::CoreRates),
             of_rule(SizingRule::Throughput),
+            of_rule(SizingRule::BytesWithoutReplicas),
         ]
     };
     SizingTable {
@@ -140,6 +170,7 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
             "a month",
             "rule 1",
             "rule 2",
+            "rule 3",
         ],
         rows: answer.choices.iter().map(row).collect(),
     }
@@ -148,24 +179,70 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
 /// What each resource of the first machine type asks for.
 pub(crate) fn resources(choice: &MachineChoice) -> SizingTable {
     let row = |need: &ResourceNeed| {
-        let range = need.interval.map_or_else(String::new, |interval| {
-            format!("{} to {}", interval.low, interval.high)
-        });
-        let used = need
-            .used_part
-            .map_or_else(|| format::NOTHING.to_owned(), format::percent);
+        let nothing = || format::NOTHING.to_owned();
+        let write = |value: f64| amount(need.resource, value);
+        let (amount, range) = match need.resource {
+            SizingResource::Replicas => (nothing(), String::new()),
+            _ => (
+                write(need.amount),
+                format::pair(
+                    &write(need.amount_interval.low),
+                    "to",
+                    &write(need.amount_interval.high),
+                ),
+            ),
+        };
         vec![
             format::capital(resource(need.resource)),
-            need.brokers.to_string(),
+            need.brokers.map_or_else(nothing, |count| count.to_string()),
+            need.brokers_interval.map_or_else(nothing, whole_range),
+            amount,
             range,
-            used,
+            need.limit.map_or_else(nothing, write),
         ]
     };
     SizingTable {
-        title: "Resources of the first",
-        heads: vec!["resource", "brokers", "90 %", "used at the peak"],
+        title: "Resources of the first type, busiest broker at the peak after the losses",
+        heads: vec!["resource", "brokers", "90 %", "used", "90 %", "of"],
         rows: choice.resources.iter().map(row).collect(),
     }
+}
+
+fn amount(resource: SizingResource, value: f64) -> String {
+    match resource {
+        SizingResource::Cpu => format!("{} cores", format::cores(value)),
+        SizingResource::NetworkIn | SizingResource::NetworkOut | SizingResource::DiskThroughput => {
+            format!("{}/s", format::decimal_bytes(value))
+        }
+        SizingResource::Storage | SizingResource::Memory => format::decimal_bytes(value),
+        SizingResource::Replicas | SizingResource::Partitions => format::figure(value),
+        SizingResource::CatchUp | SizingResource::Latency => format::percent(value),
+    }
+}
+
+/// How well each codec compresses the sample; `None` without one.
+pub(crate) fn codecs(answer: &SizeAnswer) -> Option<SizingTable> {
+    let sample = answer.sample.as_ref()?;
+    let row = |codec: &CodecRatio| {
+        let range = codec.interval.map_or_else(String::new, |interval| {
+            format!(
+                "{} to {}",
+                format::short(interval.low),
+                format::short(interval.high)
+            )
+        });
+        vec![
+            codec.codec.clone(),
+            format::short(codec.ratio),
+            range,
+            codec.batches.to_string(),
+        ]
+    };
+    Some(SizingTable {
+        title: "Compression of your records",
+        heads: vec!["codec", "ratio", "90 %", "batches"],
+        rows: sample.codecs.iter().map(row).collect(),
+    })
 }
 
 /// What each kind of work costs.
@@ -196,6 +273,10 @@ fn term(term: CostTerm) -> (&'static str, f64) {
         CostTerm::OutByte => ("1 MB to consumers", 1e6),
         CostTerm::ProduceRequest => ("a produce request", 1.0),
         CostTerm::FetchRequest => ("a fetch request", 1.0),
+        CostTerm::Record => ("a record", 1.0),
+        CostTerm::ReplicatedBatch => ("a replicated batch", 1.0),
+        CostTerm::CompressedByte => ("checking 1 MB that was compressed", 1e6),
+        CostTerm::RecompressedByte => ("compressing 1 MB again", 1e6),
         CostTerm::TlsByte => ("1 MB over TLS", 1e6),
         CostTerm::BrokerSecond => ("a second of a broker", 1.0),
     }
@@ -208,7 +289,8 @@ fn resource(resource: SizingResource) -> &'static str {
         SizingResource::NetworkIn => "network in",
         SizingResource::NetworkOut => "network out",
         SizingResource::DiskThroughput => "disk throughput",
-        SizingResource::PageCache => "page cache",
+        SizingResource::Storage => "storage",
+        SizingResource::Memory => "memory",
         SizingResource::Partitions => "partitions",
         SizingResource::CatchUp => "catching up",
         SizingResource::Latency => "latency",
@@ -224,6 +306,26 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
         );
     }
     caveats.extend(answer.extrapolated.iter().map(extrapolation));
+    if let Some(best) = answer.choices.first() {
+        caveats.extend(best.extrapolated.iter().map(extrapolation));
+    }
+    if answer.need.lose >= answer.need.replication {
+        caveats.push(
+            "As many brokers may be down as there are replicas: partitions whose replicas are all down are lost for that \
+             time."
+                .to_owned(),
+        );
+    }
+    if let Some(sample) = &answer.sample {
+        let factor = sample.record_bytes / answer.need.record_bytes;
+        if !(0.5..=2.0).contains(&factor) {
+            caveats.push(format!(
+                "Records of the sample have {} on average, but --record is {}: compression differs with size.",
+                format::decimal_bytes(sample.record_bytes),
+                format::decimal_bytes(answer.need.record_bytes)
+            ));
+        }
+    }
     if answer.basis.generator_limited > 0 {
         let trials = format::plural(u64::from(answer.basis.generator_limited), "trial", "trials");
         caveats.push(format!(
@@ -232,7 +334,7 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
     }
     if answer.partitions.produce_bytes_per_s.is_none() {
         caveats.push(
-            "No run wrote at full speed into one partition, so the number of partitions is only that of the replicas."
+            "No run wrote at full speed into one partition, so the number of partitions is only that of the brokers."
                 .to_owned(),
         );
     }
@@ -243,16 +345,23 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
 }
 
 fn extrapolation(outside: &Extrapolation) -> String {
-    let bytes = format::decimal_bytes;
-    let (what, needed, measured) = match outside.respect {
-        SizingRespect::RecordBytes => {
-            ("Records of", bytes(outside.needed), bytes(outside.measured))
-        }
-    };
+    let (what, write): (&str, fn(f64) -> String) = respect(outside.respect);
     format!(
-        "{what} {needed} lie outside of what was measured (nearest: {measured}, a factor of {}).",
+        "{} {what} lie outside of what was measured (nearest: {}, a factor of {}).",
+        format::capital(&write(outside.needed)),
+        write(outside.measured),
         format::short(outside.factor())
     )
+}
+
+fn respect(respect: SizingRespect) -> (&'static str, fn(f64) -> String) {
+    match respect {
+        SizingRespect::RecordBytes => ("per record", format::decimal_bytes),
+        SizingRespect::FanOut => ("reads of each record", format::short),
+        SizingRespect::Replication => ("replicas of each partition", format::figure),
+        SizingRespect::CpuPart => ("of the busiest broker's CPU", format::percent),
+        SizingRespect::ReplicasPerBroker => ("replicas on one broker", format::figure),
+    }
 }
 
 /// What the answer rests on, and how it was made.
@@ -266,23 +375,41 @@ pub(crate) fn basis(answer: &SizeAnswer) -> Vec<String> {
         format::percent(answer.cost_error),
     )];
     lines.push(format!(
-        "Clients behave as in the runs with the most similar records: {} a batch, {} a produce request, {} bytes of \
-         payload per byte on the wire; the busiest broker has {} of an equal part.",
+        "Clients behave as in the runs with the most similar records: {} per batch, {} per produce request; {} bytes of \
+         requests per byte of records, before compression by {}; the busiest broker leads {} of an equal part.",
         format::decimal_bytes(habits.batch_bytes),
         format::decimal_bytes(habits.produce_request_bytes),
+        format::short(habits.framing),
         format::short(habits.compression_ratio),
         format::percent(habits.skew),
     ));
     lines.push(format!(
-        "Planned use at most: CPU {}, network and disk throughput {}, disk space {}; the page cache holds {CACHE_S} s \
-         of writes.",
-        format::percent(CPU_PART_MAX),
-        format::percent(THROUGHPUT_PART_MAX),
-        format::percent(SPACE_PART_MAX),
+        "Planned use at most: CPU {}, network and disk throughput {}, disk space {}; the page cache holds {} s of \
+         writes.",
+        format::percent(PlannedUse::SAFE.cpu_part),
+        format::percent(PlannedUse::SAFE.throughput_part),
+        format::percent(PlannedUse::SAFE.space_part),
+        PlannedUse::SAFE.cache_s,
     ));
+    if let Some(reading) = answer.choices.first().and_then(|best| best.latency) {
+        lines.push(format!(
+            "Response time: p99 was {} when the busiest broker used {} of its CPU, the measured load that is the nearest \
+             to the {} planned.",
+            format::nanoseconds(reading.latency_ns_p99),
+            format::percent(reading.measured_part),
+            format::percent(reading.planned_part),
+        ));
+    }
+    if let Some(rule) = answer.partitions.rule_partitions {
+        lines.push(format!(
+            "Throughput alone needs {} partitions (90 %: {}). T / P rounded down, as in the dcos-2018 study, is {rule}.",
+            answer.partitions.partitions,
+            whole_range(answer.partitions.interval),
+        ));
+    }
     lines.push(
         "Rule 1: one vCPU takes 5 MiB/s in and sends 15 MiB/s (AKalculator). Rule 2: bytes by network and disk, without \
-         CPU (AWS)."
+         CPU (AWS). Rule 3: bytes without replicas by one disk (image-queue-2016)."
             .to_owned(),
     );
     if !basis.unusable.is_empty() {
@@ -309,89 +436,9 @@ fn unusable(all: &[UnusableTrials]) -> String {
     all.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Why there is no size, and what to do.
-pub fn size_error(error: &SizeError) -> String {
-    match error {
-        SizeError::Releases(releases) => {
-            let names =
-                releases
-                    .iter()
-                    .map(|release| match (&release.version, release.is_embedded) {
-                        (_, true) => "the embedded cluster".to_owned(),
-                        (Some(version), _) => format!("Kafka {version}"),
-                        (None, _) => "an unknown release".to_owned(),
-                    });
-            let names = names.collect::<Vec<_>>().join(", ");
-            format!("the runs measured different releases: {names}\n  give the runs of one release")
-        }
-        SizeError::Machines(machines) => {
-            let names = machines.iter().map(|machine| {
-                let model = machine
-                    .cpu_model
-                    .as_deref()
-                    .unwrap_or("an unknown processor");
-                let count = machine
-                    .processors
-                    .map_or_else(String::new, |count| format!("{count} × "));
-                format!("{count}{model}")
-            });
-            let names = names.collect::<Vec<_>>().join(", ");
-            format!(
-                "the runs were made on different machines: {names}\n  give the runs of one machine"
-            )
-        }
-        SizeError::Missing {
-            trials,
-            unusable: all,
-        } => {
-            let missing = trials
-                .iter()
-                .map(|trial| format!("\n  - {}", missing_trial(trial)));
-            let left_out = match all.is_empty() {
-                true => String::new(),
-                false => format!("\n  not used: {}", unusable(all)),
-            };
-            format!(
-                "the runs do not show enough; missing:{}{left_out}\n  `kgauge size --measure --target TARGET` makes such \
-                 trials",
-                missing.collect::<String>()
-            )
-        }
-        SizeError::GoalOutOfReach { best_ns } => format!(
-            "no measured rate kept the goal: the shortest p99 was {}\n  measure lower rates, or allow a longer p99",
-            format::nanoseconds(*best_ns)
-        ),
-        SizeError::NoMachine => {
-            "no machine type can do it, whatever their number\n  give larger types with --prices"
-                .to_owned()
-        }
-    }
-}
-
-fn missing_trial(trial: &MissingTrial) -> String {
-    match trial {
-        MissingTrial::More { trials } => {
-            format!(
-                "{} with other batch and record sizes",
-                format::plural(u64::from(*trials), "more trial", "more trials")
-            )
-        }
-        MissingTrial::Replication => "a trial with replicas".to_owned(),
-        MissingTrial::Consumers => "a trial with consumers".to_owned(),
-        MissingTrial::Tls => "a trial with TLS".to_owned(),
-        MissingTrial::RecordBytes { bytes } => {
-            format!(
-                "trials with records of about {} (measured sizes are off by more than a factor of two)",
-                format::decimal_bytes(*bytes)
-            )
-        }
-        MissingTrial::ScheduledRate => "trials at constant rates, for latencies".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use kgauge_analyze::sizing::{MachineType, MeasuredRelease, TrialFacts, size};
+    use kgauge_analyze::sizing::{MachineType, MeasuredRelease, SizingMachine, TrialFacts, size};
 
     use super::*;
     use crate::{TerminalStyle, render_size_html, render_size_terminal};
@@ -400,6 +447,11 @@ mod tests {
     fn trials() -> Vec<TrialFacts> {
         let trial = |(in_bytes, batches): (f64, f64)| TrialFacts {
             run_id: "one".to_owned(),
+            setup: format!("{in_bytes} {batches}"),
+            machine: SizingMachine {
+                processors: Some(1),
+                ..SizingMachine::default()
+            },
             brokers: 3,
             partitions: 6,
             replication: 3,
@@ -418,9 +470,15 @@ mod tests {
             },
             ..TrialFacts::default()
         };
-        [(1e7, 1e3), (2e7, 1e4), (1e8, 2e4), (5e7, 1e3), (3e7, 3e4)]
-            .map(trial)
-            .to_vec()
+        let loads = [
+            (1e7, 1e3),
+            (2e7, 1e4),
+            (1e8, 2e4),
+            (5e7, 1e3),
+            (3e7, 3e4),
+            (6e7, 2e4),
+        ];
+        loads.map(trial).to_vec()
     }
 
     fn small() -> SizingNeed {
@@ -433,10 +491,13 @@ mod tests {
             replication: 3,
             lose: 1,
             tls: false,
-            compression_ratio: None,
+            compression: None,
+            recompressed: false,
             latency_ns_p99: None,
             outage_s: 3_600.0,
             catch_up_s: 3_600.0,
+            zones: 1,
+            controllers: 0,
         }
     }
 
@@ -454,7 +515,7 @@ mod tests {
             "3 brokers of type m7g.large",
             "Replicas and losses alone need that many",
             "this sizes that cluster, not Apache Kafka",
-            "(nearest: 1.00 kB, a factor of 1.90)",
+            "1.90 kB per record lie outside of what was measured (nearest: 1.00 kB, a factor of 1.90)",
         ] {
             assert!(words.contains(part), "{part}: {text}");
         }
@@ -477,7 +538,8 @@ mod tests {
         let error = size(&need, &trials(), &[]).expect_err("an error");
         assert_eq!(
             size_error(&error),
-            "the runs do not show enough; missing:\n  - a trial with TLS\n  - trials at constant rates, for latencies\n  \
+            "the runs do not show enough; missing:\n  - 2 more setups with other batch and record sizes, replicas and \
+             readers\n  - a trial with TLS\n  - trials at constant rates, for latencies\n  \
              `kgauge size --measure --target TARGET` makes such trials"
         );
     }

@@ -151,6 +151,7 @@ fn environment(names: &Names<'_>) -> Environment {
                     .map(|(key, value)| (key.to_owned(), value.to_owned()))
                     .into(),
             }],
+            tls: None,
             started: None,
             notes: Vec::new(),
         },

@@ -108,6 +108,9 @@ pub struct TargetRecord {
     pub version: Option<String>,
     /// Its brokers.
     pub brokers: Vec<BrokerRecord>,
+    /// Whether clients use TLS; none in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<bool>,
     /// How kgauge started Apache Kafka, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<KafkaStart>,
