@@ -108,7 +108,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("records");
         std::fs::write(&path, "{\"user\": 1, \"page\": \"/home\"}\n".repeat(2_000)).unwrap();
-        let sample = measured(&[path.clone()], false, 16_384.0).unwrap();
+        let sample = measured(std::slice::from_ref(&path), false, 16_384.0).unwrap();
         assert_eq!((sample.records, sample.record_bytes), (2_000, 28.0));
         assert_eq!(sample.codecs.len(), 5);
         assert_eq!(ratio(&sample, "none"), 1.0);

@@ -158,7 +158,7 @@ fn no_machine_is_an_answer() {
         ..machine(1.0)
     };
     assert_eq!(
-        size(&need(), &trials(), &[tiny.clone()]),
+        size(&need(), &trials(), std::slice::from_ref(&tiny)),
         Err(SizeError::NoMachine)
     );
     assert_eq!(size(&need(), &trials(), &[]), Err(SizeError::NoMachine));

@@ -145,7 +145,7 @@ fn a_published_price_of_traffic_is_found_again() {
         zone_price_per_gb: Some(0.02 / GIB * 1e9),
         ..machine(64.0)
     };
-    let answer = size(&need, &trials(), &[dear.clone()]).expect("an answer");
+    let answer = size(&need, &trials(), std::slice::from_ref(&dear)).expect("an answer");
     let price = answer.choices[0].price.expect("a price");
     near(price.traffic, 138_240.0 * 730.0 / 720.0);
     // Controllers are of the cheapest type.
