@@ -52,7 +52,7 @@ pub(crate) struct ManifestArgs {
     agents: String,
 
     /// Built-in scenario, study, scenario file, or saved plan.json
-    #[arg(value_name = "SCENARIO|STUDY|FILE")]
+    #[arg(value_name = "SCENARIO|FILE")]
     what: String,
 
     /// Existing cluster to test, as for `kgauge run` [default: the environment variable KGAUGE_TARGET]
