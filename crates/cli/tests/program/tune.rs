@@ -84,8 +84,9 @@ fn a_search_without_time_and_one_with_a_missed_condition_try_nothing() {
     let site = Site::new();
     site.write("planted.yaml", PLANTED);
     // 24 repeats of 1.3 s fit by their stages alone, but not with their topics and connections.
+    let candidate = ["--candidate", "batch.size=64 KiB"];
     let call = ["tune", "planted.yaml", "--budget", "32 s", "--out", "short"];
-    let stderr = check_status(&site.run(&call), 2);
+    let stderr = check_status(&site.run(&[&call[..], &candidate].concat()), 2);
     assert!(
         stderr.contains("search for better settings by writers.throughput"),
         "{stderr}"
