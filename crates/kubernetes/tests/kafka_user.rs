@@ -1,5 +1,5 @@
-//! The KafkaUser against what Strimzi accepts: the rules of `install/cluster-operator/044-Crd-kafkauser.yaml` in release
-//! 1.2.0, those of its user operator, and Kafka's own of which operation fits which resource.
+//! The KafkaUser against what Strimzi accepts: the rules of `install/cluster-operator/044-Crd-kafkauser.yaml` in
+//! release 1.2.0, those of its user operator, and Kafka's own of which operation fits which resource.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

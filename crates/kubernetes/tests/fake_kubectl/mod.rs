@@ -9,8 +9,8 @@ use kgauge_kubernetes::Kubectl;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Prints the file of its arguments, or fails as Kubernetes does without such an object. A file `.error` has the message
-/// of a failure, and a file `.once` that of a single one.
+/// Prints the file of its arguments, or fails as Kubernetes does without such an object. A file `.error` has the
+/// message of a failure, and a file `.once` that of a single one.
 const PROGRAM: &str = "#!/bin/sh
 while [ \"${1#--request-timeout}\" != \"$1\" ]; do shift; done
 home=$(dirname \"$0\")
