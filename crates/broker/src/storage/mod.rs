@@ -130,7 +130,7 @@ pub enum EntryKind {
 /// Size and free bytes of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// All bytes of the file system.
+    /// Bytes in use and bytes free, as `df` counts: what is reserved or may never be had is neither.
     pub bytes_total: u64,
     /// Bytes that this process could still write.
     pub bytes_free: u64,

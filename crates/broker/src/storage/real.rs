@@ -92,7 +92,11 @@ impl Storage for RealStorage {
         let stat = rustix::fs::statvfs(dir)
             .map_err(|errno| StorageError::new(Operation::Space, dir, errno.into()))?;
         Ok(Space {
-            bytes_total: stat.f_blocks.saturating_mul(stat.f_frsize),
+            bytes_total: stat
+                .f_blocks
+                .saturating_sub(stat.f_bfree)
+                .saturating_add(stat.f_bavail)
+                .saturating_mul(stat.f_frsize),
             bytes_free: stat.f_bavail.saturating_mul(stat.f_frsize),
         })
     }

@@ -15,7 +15,7 @@ fn topics(site: &Site, servers: &str) -> String {
 
 #[test]
 fn a_dry_run_shows_facts_and_limits_and_creates_nothing() {
-    let site = Site::new();
+    let site = Site::with_free_disk();
     let cluster = ServingCluster::start(&site, &["embedded:3"]);
     let arguments = [
         "checkup",
@@ -45,7 +45,7 @@ fn a_dry_run_shows_facts_and_limits_and_creates_nothing() {
 
 #[test]
 fn a_stopped_checkup_leaves_its_page_and_nothing_on_the_cluster() {
-    let site = Site::new();
+    let site = Site::with_free_disk();
     let cluster = ServingCluster::start(&site, &["embedded:2"]);
     let mut checkup = site.start(&[
         "checkup",
@@ -97,7 +97,7 @@ fn what_a_checkup_cannot_do_is_refused_before_anything_starts() {
     ] {
         check_refused(arguments, 2, &[words]);
     }
-    let site = Site::new();
+    let site = Site::with_free_disk();
     let cluster = ServingCluster::start(&site, &[]);
     let output = site.run(&["checkup", "--target", &cluster.servers]);
     let stderr = check_status(&output, 2);
@@ -107,7 +107,7 @@ fn what_a_checkup_cannot_do_is_refused_before_anything_starts() {
 
 #[test]
 fn a_cluster_that_keeps_all_topics_gets_none() {
-    let site = Site::new();
+    let site = Site::with_free_disk();
     let cluster = ServingCluster::start(&site, &["embedded,delete.topic.enable=false"]);
     let output = site.run(&["checkup", "--target", &cluster.servers, "--yes"]);
     let stderr = check_status(&output, 3);

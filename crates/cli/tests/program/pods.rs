@@ -15,7 +15,7 @@ struct FakeKubernetes {
 
 impl FakeKubernetes {
     fn new() -> Self {
-        let site = Site::new();
+        let site = Site::with_free_disk();
         fake_kubectl::install(&site);
         let cluster = ServingCluster::start(&site, &["embedded:1"]);
         Self { site, cluster }
