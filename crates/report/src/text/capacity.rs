@@ -8,8 +8,8 @@ use kgauge_results::run::{LoadReason, MeasuredLoad, SearchEnd, VoidCause};
 use super::bottleneck;
 use crate::format;
 
-/// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in all 12 windows of 10 s; broke at 420,000 (2 of 3 windows,
-/// p99 38 ms).`
+/// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in all 12 windows of 10 s; broke at 420,000 (2 of 3
+/// windows, p99 38 ms).`
 pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
     let goals = goals(capacity);
     match (search.strict.lower, search.strict.upper) {
