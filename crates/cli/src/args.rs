@@ -63,7 +63,7 @@ pub(crate) enum Command {
     Checkup(Box<CheckupArgs>),
     /// Find how many machines a load needs, from measured runs
     Size(Box<SizeArgs>),
-    /// List the built-in studies and the question that each answers
+    /// List the built-in scenarios and studies, with the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka
     Cluster(ClusterArgs),
@@ -169,7 +169,7 @@ pub(crate) struct ScenarioArgs {
     pub(crate) repeat: Option<u32>,
 }
 
-/// List the built-in studies and the question that each answers
+/// List the built-in scenarios and studies, with the question that each answers
 #[derive(Debug, Args)]
 #[command(after_help = help::STUDIES)]
 pub(crate) struct StudiesArgs {
