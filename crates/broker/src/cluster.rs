@@ -121,7 +121,9 @@ impl EmbeddedCluster {
         let storage = config.storage();
         storage.create_dir_all(&config.data_dir)?;
         let lock = match config.disk {
-            ClusterDisk::System => Some(DirLock::take(&config.data_dir)?),
+            ClusterDisk::System | ClusterDisk::Reusing { .. } => {
+                Some(DirLock::take(&config.data_dir)?)
+            }
             ClusterDisk::Given(_) => None,
         };
         files::check_nodes(&*storage, &config)?;

@@ -85,6 +85,7 @@ impl<'a> Clusters<'a> {
             name: &format!("{}{number}{beside}", self.run_id),
             data_dir: &self.dir.join(format!("{TARGET_DATA}{number}{beside}")),
             keep_data: self.request.keeps_data,
+            reuse_files: true,
             log_dir: &self.dir,
             seed: self.seed,
         })

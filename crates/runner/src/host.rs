@@ -39,6 +39,8 @@ pub struct TargetContext<'a> {
     pub data_dir: &'a Path,
     /// Whether the data stays.
     pub keep_data: bool,
+    /// Whether an embedded cluster uses the files of removed logs again; see [`EmbeddedSetup::reuse_files`].
+    pub reuse_files: bool,
     /// A folder for logs.
     pub log_dir: &'a Path,
     /// Where the randomness of an embedded cluster's faults comes from.
@@ -53,6 +55,7 @@ impl HostSetup {
                 command: self.embedded.clone(),
                 data_dir: of.data_dir.to_owned(),
                 keep_data: of.keep_data,
+                reuse_files: of.reuse_files && !of.keep_data,
                 log_file: of.log_dir.join("target.log"),
                 private_dir: self.state_dir.join(of.name),
                 seed: of.seed,

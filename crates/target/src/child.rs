@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use kgauge_broker::cluster::{ClusterConfig, ClusterHandle, EmbeddedCluster, ListenAddress};
+use kgauge_broker::cluster::{
+    ClusterConfig, ClusterDisk, ClusterHandle, EmbeddedCluster, ListenAddress,
+};
 use kgauge_broker::ids::NodeId;
 
 use crate::instrument::Instrument;
@@ -22,6 +24,10 @@ const FAILURE_LOOK: Duration = Duration::from_millis(250);
 
 /// A node may still be writing to the directory that is being removed.
 const REMOVE_ATTEMPTS: u32 = 5;
+
+/// Files of removed logs are kept up to the machine's memory, or its free disk space, divided by this: what is no longer
+/// in memory is of no use.
+const SPARE_DIVISOR: u64 = 4;
 
 /// Clean end.
 const GOOD: u8 = 0;
@@ -114,6 +120,15 @@ fn read_order(input: &mut impl BufRead) -> Result<ClusterOrder, String> {
     serde_json::from_str(&line).map_err(|error| format!("invalid order: {error}"))
 }
 
+/// Bytes of files that may wait for the next log.
+fn spare_bytes_max(data_dir: &Path) -> u64 {
+    let info = rustix::system::sysinfo();
+    let memory = u64::try_from(info.totalram).unwrap_or(0);
+    let memory = memory.saturating_mul(u64::from(info.mem_unit));
+    let free = rustix::fs::statvfs(data_dir).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
+    memory.min(free) / SPARE_DIVISOR
+}
+
 fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
     let mut config = ClusterConfig::new(&order.data_dir).with_nodes(order.nodes);
     config.seed = order.seed;
@@ -144,6 +159,11 @@ fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
         .advertised_host
         .clone_from(&listening.advertised_host);
     config.advertised_port = listening.advertised_port;
+    if order.reuse_files {
+        config.disk = ClusterDisk::Reusing {
+            spare_bytes_max: spare_bytes_max(&order.data_dir),
+        };
+    }
     if order.data == DataAtEnd::Remove {
         // Only own folders may be removed at the end.
         let dir = &order.data_dir;

@@ -487,6 +487,7 @@ fn write_order(
         } else {
             DataAtEnd::Remove
         },
+        reuse_files: setup.reuse_files,
         listening: spec.listening.clone(),
         seed: setup.seed,
         node_settings: spec.node_settings.clone(),

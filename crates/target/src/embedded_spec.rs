@@ -240,6 +240,9 @@ pub struct EmbeddedSetup {
     pub data_dir: PathBuf,
     /// Whether the data is kept.
     pub keep_data: bool,
+    /// Whether nodes use the files of removed logs again, which keeps the speed of writes steady where free memory goes
+    /// back to a hypervisor. Only for clusters without `keep_data` and without clients of others.
+    pub reuse_files: bool,
     /// The file for the child's output.
     pub log_file: PathBuf,
     /// A folder for the client settings of a secured cluster. It is created if needed, readable only by this user, and

@@ -24,6 +24,9 @@ pub(crate) struct ClusterOrder {
     pub(crate) data_dir: PathBuf,
     /// Whether it is kept at the end.
     pub(crate) data: DataAtEnd,
+    /// Whether the files of removed logs are used again ([`kgauge_broker::cluster::ClusterDisk::Reusing`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) reuse_files: bool,
     /// Bind and advertised addresses of the nodes.
     #[serde(default, skip_serializing_if = "ListenOptions::is_default")]
     pub(crate) listening: ListenOptions,

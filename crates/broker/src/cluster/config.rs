@@ -12,7 +12,7 @@ use crate::security::{
     ClusterSecurity, PreparedSecurity, is_secret, is_security_setting, read_settings,
 };
 use crate::settings::{ConfigMap, check_node_config};
-use crate::storage::{RealStorage, Storage};
+use crate::storage::{RealStorage, ReusingStorage, Storage};
 
 /// Nodes that one process may hold.
 const NODES_MAX: u16 = 64;
@@ -90,6 +90,11 @@ pub enum ListenAddress {
 pub enum ClusterDisk {
     /// The operating system's. The folder is locked against a second cluster.
     System,
+    /// The operating system's, with the files of removed logs used again ([`ReusingStorage`]). The folder must be new.
+    Reusing {
+        /// Bytes of files that wait for that.
+        spare_bytes_max: u64,
+    },
     /// Another, such as one in memory.
     Given(Arc<dyn Storage>),
 }
@@ -200,6 +205,10 @@ impl ClusterConfig {
     pub(super) fn storage(&self) -> Arc<dyn Storage> {
         match &self.disk {
             ClusterDisk::System => RealStorage::shared(),
+            ClusterDisk::Reusing { spare_bytes_max } => Arc::new(ReusingStorage::new(
+                self.data_dir.join("spare"),
+                *spare_bytes_max,
+            )),
             ClusterDisk::Given(storage) => Arc::clone(storage),
         }
     }

@@ -21,6 +21,7 @@ mod memory;
 mod memory_faults;
 mod real;
 mod replace;
+mod reusing;
 mod tracked;
 
 pub use error::{Operation, StorageError};
@@ -29,6 +30,7 @@ pub use memory::MemoryStorage;
 pub use memory_faults::{Crash, DiskFault};
 pub use real::RealStorage;
 pub use replace::{read_whole, replace_file, replace_file_unflushed};
+pub use reusing::ReusingStorage;
 pub use tracked::TrackedStorage;
 
 /// Result of a storage operation.
