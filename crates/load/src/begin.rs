@@ -104,6 +104,7 @@ pub(crate) fn gathered(
                 ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
             },
         );
+        let shared = shared.spread(own.len() < flow.consumers as usize);
         let gathered = gather(&GatherSetup {
             flow,
             index,

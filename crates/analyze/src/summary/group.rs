@@ -22,4 +22,8 @@ pub struct GroupSummary {
     pub commits_failed: u64,
     /// Records that were read a second time, because nobody had committed them when a partition changed hands.
     pub records_again: u64,
+    /// Records that no member read, because the group continued behind them.
+    pub records_skipped: u64,
+    /// How often the coordinator returned a lower committed offset than it had accepted.
+    pub commits_back: u64,
 }

@@ -30,6 +30,8 @@ fn what_groups_did_is_added_over_repeats() {
         commits: 9,
         commits_failed: 1,
         records_again: 300,
+        records_skipped: 1,
+        commits_back: 2,
         ..calm
     };
     let summary = summed([calm, moved]);
@@ -47,10 +49,12 @@ fn what_groups_did_is_added_over_repeats() {
         (group.commits, group.commits_failed, group.records_again),
         (21, 1, 300)
     );
+    assert_eq!((group.records_skipped, group.commits_back), (1, 2));
     assert_eq!(
         text::flow::group(&summary.trials[0].flows[0]).unwrap(),
         "4 members joined within 210 ms before the load began; 2 rebalances in 2 repeats, 1.25 s without \
-         partitions; 22 commits, 1 refused; 300 records read twice."
+         partitions; 22 commits, 1 refused; 300 records read twice; 1 record never read; committed \
+         offsets went back 2 times."
     );
     let calm = summed([calm, calm]);
     assert_eq!(

@@ -506,6 +506,7 @@ impl Consumer {
         };
         for part in &self.fetched {
             let bytes = self.links[link].frame(part.at.clone());
+            let position = self.positions[part.position];
             self.echoes.clear();
             let mut count = |bytes: &[u8]| {
                 let buffers = (&mut self.decompressor, &mut self.scratch);
@@ -525,39 +526,31 @@ impl Consumer {
             };
             match counted {
                 Ok(found) if echo.is_some() => {
-                    note_polled(
-                        &mut self.polls,
-                        &self.positions[part.position],
-                        part,
-                        &found,
-                    );
+                    note_polled(&mut self.polls, &position, part, &found);
                     let consumed_ns = around.clock.now_ns();
                     all += self.echoes.len() as u64;
                     self.totals.consumed += self.echoes.len() as u64;
                     self.note_echoes(part, consumed_ns, recorder);
                 }
                 Ok(found) => {
-                    note_polled(
-                        &mut self.polls,
-                        &self.positions[part.position],
-                        part,
-                        &found,
-                    );
+                    note_polled(&mut self.polls, &position, part, &found);
                     let logical_bytes = found.key_bytes + found.value_bytes + found.header_bytes;
                     // Only checked records count as read.
                     recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
                     self.totals.consumed += found.records;
                     self.totals.logical_bytes += logical_bytes;
                     all += found.records;
-                    self.note_read(part, found.records);
+                    let skipped = self.note_read(part, found.records);
+                    if let (Some(skipped), Some(polls)) = (skipped, &mut self.polls) {
+                        polls.note_skipped(position.partition, skipped);
+                    }
                 }
                 Err(error) => {
-                    let partition = self.positions[part.position].partition;
                     recorder.corrupt(now_ns, 1);
                     self.note_read(part, 0);
                     around.broken(now_ns, &self.flow.name, || {
                         let from = part.from_offset;
-                        let which = self.head.topics.describe(partition);
+                        let which = self.head.topics.describe(position.partition);
                         format!("{which} from offset {from}: {error}")
                     });
                 }

@@ -162,6 +162,8 @@ pub(crate) fn end_all(
     for thread in threads {
         let outcome = GroupRecord {
             records_again: thread.shared.again.load(Ordering::Relaxed),
+            records_skipped: thread.shared.skipped.load(Ordering::Relaxed),
+            commits_back: thread.shared.commits_back.load(Ordering::Relaxed),
             ..thread.end(deadline)
         };
         if let Some(of_flow) = outcomes.get_mut(thread.flow) {

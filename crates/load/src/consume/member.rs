@@ -258,7 +258,7 @@ impl GroupThread {
             }
             let partitions = new.remove(topic).unwrap_or_default();
             let committed = match self.setup.commit {
-                Some(_) => member.committed(topic, &partitions)?,
+                Some(_) => self.committed(member, topic, &partitions)?,
                 None => vec![None; partitions.len()],
             };
             for (partition, committed) in partitions.into_iter().zip(committed) {
@@ -273,6 +273,27 @@ impl GroupThread {
         }
         self.held = positions.iter().map(|(place, _)| *place).collect();
         Ok(positions)
+    }
+
+    /// The committed offsets of partitions. They are compared with what the coordinator accepted before the question:
+    /// others may commit while it answers.
+    fn committed(
+        &self,
+        member: &mut GroupMember,
+        topic: &str,
+        partitions: &[i32],
+    ) -> Result<Vec<Option<i64>>, GroupError> {
+        let (shared, topics) = (&self.setup.shared, &self.setup.topics);
+        let accepted = partitions.iter().map(|&partition| {
+            let place = topics.place(topic, partition);
+            place.map_or(-1, |place| shared.committed(place))
+        });
+        let accepted: Vec<i64> = accepted.collect();
+        let committed = member.committed(topic, partitions)?;
+        for (accepted, found) in accepted.into_iter().zip(&committed) {
+            shared.check_committed(accepted, *found);
+        }
+        Ok(committed)
     }
 
     /// Sends heartbeats and commits until the group requires something else.
@@ -374,13 +395,27 @@ impl GroupThread {
             .iter()
             .try_for_each(|(topic, offsets)| member.commit(topic, offsets));
         match done {
-            Ok(()) => self.outcome.commits += 1,
+            Ok(()) => {
+                self.outcome.commits += 1;
+                self.note_commits(&by_topic);
+            }
             // The flow has ended: the last commit, which follows, covers it.
             Err(error) if error.is_interruption() && !self.give_up.is_raised() => {}
             Err(error) => {
                 self.outcome.commits_failed += 1;
                 if !error.is_interruption() {
                     self.report(MemberEvent::Note(format!("a commit failed: {error}")));
+                }
+            }
+        }
+    }
+
+    /// The coordinator has accepted these offsets.
+    fn note_commits(&self, by_topic: &BTreeMap<&str, Vec<(i32, i64)>>) {
+        for (topic, offsets) in by_topic {
+            for &(partition, offset) in offsets {
+                if let Some(place) = self.setup.topics.place(topic, partition) {
+                    self.setup.shared.note_commit(place, offset);
                 }
             }
         }

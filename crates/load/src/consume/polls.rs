@@ -55,6 +55,17 @@ impl PollLog {
         });
     }
 
+    /// The consumer's group continued behind these offsets, and no member has read them.
+    pub(super) fn note_skipped(&mut self, partition: u32, (from, end): (i64, i64)) {
+        if let (Ok(expected), Ok(offset)) = (u64::try_from(from), u64::try_from(end)) {
+            self.log.push(LedgerEntry::Poll {
+                partition,
+                expected,
+                offset,
+            });
+        }
+    }
+
     /// The consumer got this many records between two offsets.
     pub(super) fn note_read(&mut self, partition: u32, (from, end): (i64, i64), records: u64) {
         let (Ok(from), Ok(end)) = (u64::try_from(from), u64::try_from(end)) else {
@@ -104,24 +115,46 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn reads_that_follow_each_other_are_one_span() {
+    fn entries(write: impl FnOnce(&mut PollLog)) -> Vec<LedgerEntry> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("polls");
         let mut log = PollLog::new(File::create(&path).unwrap(), 0);
-        log.note_read(1, (0, 10), 10);
-        log.note_read(2, (5, 6), 1);
-        log.note_read(1, (10, 14), 3);
-        log.note_read(1, (14, 14), 0);
-        log.note_read(1, (20, 21), 1);
+        write(&mut log);
         log.close().unwrap();
         let mut reader = LedgerReader::new(File::open(&path).unwrap()).unwrap();
-        let mut spans = Vec::new();
+        let mut entries = Vec::new();
         while let Some(entry) = reader.next_entry().unwrap() {
+            entries.push(entry);
+        }
+        entries
+    }
+
+    #[test]
+    fn reads_that_follow_each_other_are_one_span() {
+        let entries = entries(|log| {
+            log.note_read(1, (0, 10), 10);
+            log.note_read(2, (5, 6), 1);
+            log.note_read(1, (10, 14), 3);
+            log.note_read(1, (14, 14), 0);
+            log.note_read(1, (20, 21), 1);
+        });
+        let mut spans = Vec::new();
+        for entry in entries {
             if let LedgerEntry::Read(span) = entry {
                 spans.push((span.partition, span.from, span.end, span.hidden));
             }
         }
         assert_eq!(spans, [(1, 0, 14, 1), (1, 20, 21, 0), (2, 5, 6, 0)]);
+    }
+
+    #[test]
+    fn what_a_group_skipped_is_noted_like_a_skip_of_its_own() {
+        let entries = entries(|log| log.note_skipped(3, (7, 9)));
+        let skipped = LedgerEntry::Poll {
+            partition: 3,
+            expected: 7,
+            offset: 9,
+        };
+        assert_eq!(entries, [skipped, LedgerEntry::Closed]);
     }
 }

@@ -231,6 +231,14 @@ fn group_sentence(group: &GroupSummary) -> String {
         let again = format::counted(group.records_again, "record");
         parts.push(format!("{again} read twice"));
     }
+    if group.records_skipped > 0 {
+        let skipped = format::counted(group.records_skipped, "record");
+        parts.push(format!("{skipped} never read"));
+    }
+    if group.commits_back > 0 {
+        let back = format::counted(group.commits_back, "time");
+        parts.push(format!("committed offsets went back {back}"));
+    }
     format!("{}.", parts.join("; "))
 }
 

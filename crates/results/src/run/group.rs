@@ -19,6 +19,12 @@ pub struct GroupRecord {
     pub commits_failed: u64,
     /// Records that were read twice, because their offset was not committed when a partition moved.
     pub records_again: u64,
+    /// Records that no member read, because the group continued behind them.
+    #[serde(default)]
+    pub records_skipped: u64,
+    /// How often the coordinator returned a lower committed offset than it had accepted.
+    #[serde(default)]
+    pub commits_back: u64,
 }
 
 impl GroupRecord {
@@ -39,6 +45,15 @@ impl GroupRecord {
         if self.records_again > 0 {
             words.push(format!("records read twice: {}", self.records_again));
         }
+        if self.records_skipped > 0 {
+            words.push(format!("records never read: {}", self.records_skipped));
+        }
+        if self.commits_back > 0 {
+            words.push(format!(
+                "committed offsets went back: {}",
+                self.commits_back
+            ));
+        }
         (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
     }
 
@@ -53,6 +68,8 @@ impl GroupRecord {
             commits_failed: self.commits_failed.saturating_add(other.commits_failed),
             // Counted once for all of them.
             records_again: self.records_again.max(other.records_again),
+            records_skipped: self.records_skipped.max(other.records_skipped),
+            commits_back: self.commits_back.max(other.commits_back),
         }
     }
 }

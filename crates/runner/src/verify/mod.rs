@@ -85,6 +85,7 @@ pub(crate) fn check(
     }
     totals.record.bytes = pass.bytes;
     totals.find_torn_transactions(repeat);
+    totals.add_groups(repeat);
     totals.record.span_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(Some(totals.finish()))
 }
@@ -271,7 +272,7 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
     Ok(outcomes)
 }
 
-/// What consumers of assigned partitions have read of a partition; members of groups have no logs.
+/// What consumers have read of a partition, and what their groups have passed over.
 fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> Vec<ConsumerPolls> {
     let reads_committed = reads_committed(repeat.trial);
     let mut polls = Vec::new();

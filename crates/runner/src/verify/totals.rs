@@ -89,6 +89,17 @@ impl<'a> VerificationTotals<'a> {
         unchecked.partitions += 1;
     }
 
+    /// Committed offsets that went back. Records that a group passed over are in its members' logs.
+    pub(super) fn add_groups(&mut self, repeat: &LoadedRepeat<'_>) {
+        for (flow, outcome) in repeat.outcome.flows.iter().enumerate() {
+            let back = outcome.group.map_or(0, |group| group.commits_back);
+            if back > 0 {
+                let key = (Anomaly::CommittedOffsetBack, Some(flow));
+                self.anomalies.entry(key).or_default().count += back;
+            }
+        }
+    }
+
     /// Committed transactions of which some records are lost and others are not.
     pub(super) fn find_torn_transactions(&mut self, repeat: &LoadedRepeat<'_>) {
         let mut of_producer: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();

@@ -21,5 +21,7 @@ pub(super) fn group(index: u16, measured: &MeasuredRepeats<'_>) -> Option<GroupS
         commits: sum(|one| one.commits),
         commits_failed: sum(|one| one.commits_failed),
         records_again: sum(|one| one.records_again),
+        records_skipped: sum(|one| one.records_skipped),
+        commits_back: sum(|one| one.commits_back),
     })
 }
