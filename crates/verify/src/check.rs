@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
 use crate::gaps::NumberRanges;
-use crate::outcomes::{OutcomeRun, PartitionOutcomes, RecordFate};
+use crate::outcomes::{AnywhereRecords, OutcomeRun, PartitionOutcomes, RecordFate};
 use crate::polls::{ConsumerPolls, SpanCounter};
 use crate::stamp::{Stamp, StampKey, StampReading};
 use crate::tally::{PartitionVerdict, Sighting};
@@ -52,6 +52,8 @@ struct Stream {
     next: u64,
     gaps: NumberRanges,
     has_too_many_gaps: bool,
+    /// Of a client that chooses partitions: its sequences count the records of all of them.
+    anywhere: Option<AnywhereRecords>,
 }
 
 impl PartitionCheck {
@@ -73,7 +75,12 @@ impl PartitionCheck {
             overlaps
         });
         passed_over.reverse();
-        let streams: Vec<Stream> = outcomes.runs.into_iter().map(Stream::new).collect();
+        let mut anywhere = outcomes.anywhere;
+        let streams = outcomes.runs.into_iter().map(|(producer, runs)| Stream {
+            anywhere: anywhere.remove(&producer),
+            ..Stream::new(producer, runs)
+        });
+        let streams: Vec<Stream> = streams.collect();
         let by_producer = streams.iter().enumerate();
         Self {
             key,
@@ -108,7 +115,7 @@ impl PartitionCheck {
                 return self.without_stream(Anomaly::ForeignRecord, offset);
             }
         };
-        if stamp.partition != self.partition {
+        if ![self.partition, Stamp::ANY_PARTITION].contains(&stamp.partition) {
             return self.without_stream(Anomaly::ForeignRecord, offset);
         }
         let at = self.stream_of(stamp.producer);
@@ -142,7 +149,7 @@ impl PartitionCheck {
             Some(&at) => at,
             None => {
                 // Its ledger is missing; duplicates and order can still be seen.
-                self.streams.push(Stream::new((producer, Vec::new())));
+                self.streams.push(Stream::new(producer, Vec::new()));
                 self.by_producer.insert(producer, self.streams.len() - 1);
                 self.streams.len() - 1
             }
@@ -180,7 +187,7 @@ impl PartitionCheck {
 }
 
 impl Stream {
-    fn new((producer, runs): (u32, Vec<OutcomeRun>)) -> Self {
+    fn new(producer: u32, runs: Vec<OutcomeRun>) -> Self {
         Self {
             producer,
             runs,
@@ -188,12 +195,16 @@ impl Stream {
             next: 0,
             gaps: NumberRanges::default(),
             has_too_many_gaps: false,
+            anywhere: None,
         }
     }
 
     #[inline]
     fn note(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) {
         let run = self.run_of(stamp.sequence);
+        if run.is_none() && self.anywhere.is_some() {
+            return self.note_unplaced(stamp, offset, verdict);
+        }
         let sighting = Sighting {
             unix_ms: run.map(|run| run.unix_ms),
             acked_offset: run.and_then(|run| run.offset_of(stamp.sequence)),
@@ -225,6 +236,24 @@ impl Stream {
         }
     }
 
+    /// A record of a client that chooses partitions, which is not acked in this one.
+    fn note_unplaced(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) {
+        let Some(anywhere) = &mut self.anywhere else {
+            return;
+        };
+        let sighting = Sighting::of(stamp, offset);
+        match anywhere.fate_of(stamp.sequence) {
+            // It was acked in another partition, or never sent.
+            None if anywhere.is_complete => verdict.add(Anomaly::ForeignRecord, &sighting),
+            None => verdict.unlisted += 1,
+            Some(fate) => match (anywhere.note_read(stamp.sequence), fate) {
+                (false, _) => verdict.add(Anomaly::Duplicate, &sighting),
+                (true, RecordFate::Refused) => verdict.add(Anomaly::AbortedRead, &sighting),
+                (true, _) => verdict.unknown_anywhere += 1,
+            },
+        }
+    }
+
     /// Whether the record was not read before; notes what was passed over.
     #[inline]
     fn is_new(
@@ -234,9 +263,11 @@ impl Stream {
         verdict: &mut PartitionVerdict,
     ) -> bool {
         if sequence >= self.next {
-            self.has_too_many_gaps |= self.gaps.count() >= GAPS_MAX;
-            if !self.has_too_many_gaps {
-                self.gaps.push(self.next, sequence);
+            if sequence > self.next {
+                match self.anywhere.is_some() {
+                    true => self.pass_over_listed(sequence),
+                    false => self.pass_over(self.next, sequence),
+                }
             }
             self.next = sequence + 1;
             return true;
@@ -247,6 +278,25 @@ impl Stream {
         }
         // A gap that was not kept may have had it.
         self.has_too_many_gaps
+    }
+
+    #[inline]
+    fn pass_over(&mut self, from: u64, end: u64) {
+        self.has_too_many_gaps |= self.gaps.count() >= GAPS_MAX;
+        if !self.has_too_many_gaps {
+            self.gaps.push(from, end);
+        }
+    }
+
+    /// Other sequences up to this one belong to other partitions.
+    fn pass_over_listed(&mut self, end: u64) {
+        let from = self.next;
+        let mut at = self.runs.partition_point(|run| run.end() <= from);
+        while let Some(run) = self.runs.get(at).filter(|run| run.first < end) {
+            let missing = (run.first.max(from), run.end().min(end));
+            self.pass_over(missing.0, missing.1);
+            at += 1;
+        }
     }
 
     /// What is known about a record.

@@ -19,8 +19,11 @@ const NO_OFFSET: u64 = WIDE_MAX;
 /// Bytes that are collected before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// Stands for a partition that a client chose and did not report.
+pub const PARTITION_UNKNOWN: u32 = (1 << PARTITION_BITS) - 1;
+
 /// The largest partition that a ledger can name.
-pub const PARTITION_MAX: u32 = (1 << PARTITION_BITS) - 1;
+pub const PARTITION_MAX: u32 = PARTITION_UNKNOWN - 1;
 
 /// What is known about a batch after its last attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +54,7 @@ pub enum TransactionFate {
 pub struct BatchEntry {
     /// What happened to it.
     pub fate: BatchFate,
-    /// Its partition, at most [`PARTITION_MAX`].
+    /// Its partition, at most [`PARTITION_MAX`]; or [`PARTITION_UNKNOWN`].
     pub partition: u32,
     /// The sequence of its first record.
     pub sequence: u64,
@@ -123,7 +126,7 @@ impl LedgerEntry {
         let (kind, partition, count, sequence, offset) = match self {
             LedgerEntry::Batch(batch) => (
                 batch.fate as u64,
-                u64::from(batch.partition & PARTITION_MAX),
+                partition_field(batch.partition),
                 u64::from(batch.count) & COUNT_MAX,
                 batch.sequence & WIDE_MAX,
                 batch
@@ -137,7 +140,7 @@ impl LedgerEntry {
             // Its end tells it from the entry before: no span ends at 0.
             LedgerEntry::Read(span) => (
                 6,
-                u64::from(span.partition & PARTITION_MAX),
+                partition_field(span.partition),
                 u64::from(span.hidden) & COUNT_MAX,
                 span.from & WIDE_MAX,
                 span.end & WIDE_MAX,
@@ -148,7 +151,7 @@ impl LedgerEntry {
                 offset,
             } => (
                 7,
-                u64::from(partition & PARTITION_MAX),
+                partition_field(partition),
                 0,
                 expected & WIDE_MAX,
                 offset & WIDE_MAX,
@@ -210,6 +213,10 @@ impl LedgerEntry {
             _ => None,
         }
     }
+}
+
+fn partition_field(partition: u32) -> u64 {
+    u64::from(partition & PARTITION_UNKNOWN)
 }
 
 /// Writes the ledger of one producer.
@@ -392,6 +399,13 @@ mod tests {
                 partition: 0,
                 sequence: 0,
                 count: 1,
+                offset: None,
+            }),
+            LedgerEntry::Batch(BatchEntry {
+                fate: BatchFate::Unknown,
+                partition: PARTITION_UNKNOWN,
+                sequence: 7,
+                count: 2,
                 offset: None,
             }),
             LedgerEntry::TransactionEnd(TransactionFate::Committed),

@@ -21,10 +21,11 @@ pub use check::{PartitionCheck, ReadExtent};
 pub use digest::{DIGEST_OFFSETS, ReplicaDigest};
 pub use ledger::{
     BatchEntry, BatchFate, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError, LedgerReader,
-    LedgerWriter, PARTITION_MAX, ReadSpan, TransactionFate,
+    LedgerWriter, PARTITION_MAX, PARTITION_UNKNOWN, ReadSpan, TransactionFate,
 };
 pub use outcomes::{
-    OutcomeError, PartitionOutcomes, producer_number, producer_place, transaction_records,
+    LedgerKind, OutcomeError, PartitionOutcomes, producer_number, producer_place,
+    transaction_records,
 };
 pub use polls::ConsumerPolls;
 pub use promise::{PromiseFacts, is_permitted};

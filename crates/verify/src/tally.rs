@@ -74,6 +74,8 @@ pub struct PartitionVerdict {
     pub unknown_present: u64,
     /// Records of unknown outcome that were not.
     pub unknown_absent: u64,
+    /// Records of unknown outcome and partition that were read.
+    pub unknown_anywhere: u64,
     /// Records of failed sends and aborted transactions.
     pub refused: u64,
     /// Records of this repeat that no ledger lists.
@@ -96,6 +98,7 @@ impl PartitionVerdict {
         self.confirmed += other.confirmed;
         self.unknown_present += other.unknown_present;
         self.unknown_absent += other.unknown_absent;
+        self.unknown_anywhere += other.unknown_anywhere;
         self.refused += other.refused;
         self.unlisted += other.unlisted;
         self.duplicates_renumbered += other.duplicates_renumbered;

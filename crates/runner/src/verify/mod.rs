@@ -17,8 +17,8 @@ use kgauge_results::RepeatFolder;
 use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
 use kgauge_scenario::{FlowPlan, Share, TargetKind, Trial, derive_seed};
 use kgauge_verify::{
-    ConsumerPolls, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest,
-    Sighting, StampKey,
+    ConsumerPolls, LedgerKind, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent,
+    ReplicaDigest, Sighting, StampKey,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::Decompressor;
@@ -125,6 +125,8 @@ impl ReadingPass<'_> {
         let Some(readable) = offset(&self.ends.readable) else {
             return totals.add_unchecked(UncheckedCause::Unreadable, 0);
         };
+        totals.unknown_anywhere = outcomes.unknown_anywhere();
+        totals.refused_anywhere = outcomes.refused_anywhere();
         if outcomes.ledgers_unclosed() > 0 {
             totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
         }
@@ -266,8 +268,12 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
     for (flow, member) in producers(repeat.trial) {
         let mut ledger = open(&repeat.setup.ledger(flow, member))?;
         let plan = repeat.trial.flows.get(flow).and_then(FlowPlan::produces);
-        let is_transactional = plan.is_some_and(|plan| plan.transaction.is_some());
-        outcomes.add(&mut ledger, is_transactional)?;
+        let kind = match plan {
+            Some(plan) if !plan.driver.is_kgauge() => LedgerKind::Driven,
+            Some(plan) if plan.transaction.is_some() => LedgerKind::Transactional,
+            _ => LedgerKind::Plain,
+        };
+        outcomes.add(&mut ledger, kind)?;
     }
     Ok(outcomes)
 }

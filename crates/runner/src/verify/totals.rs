@@ -26,6 +26,9 @@ pub(super) struct VerificationTotals<'a> {
     /// When each fault began, in milliseconds since 1970.
     faults: Vec<(u64, String)>,
     sums: PartitionVerdict,
+    /// Records of other clients that may be in any partition: of unknown outcome, and not sent for certain.
+    pub(super) unknown_anywhere: u64,
+    pub(super) refused_anywhere: u64,
     anomalies: BTreeMap<(Anomaly, Option<usize>), FoundAnomaly>,
     unchecked: BTreeMap<UncheckedCause, UncheckedRecords>,
 }
@@ -57,6 +60,8 @@ impl<'a> VerificationTotals<'a> {
             },
             faults: fault_times(repeat),
             sums: PartitionVerdict::default(),
+            unknown_anywhere: 0,
+            refused_anywhere: 0,
             anomalies: BTreeMap::new(),
             unchecked: BTreeMap::new(),
         }
@@ -148,12 +153,13 @@ impl<'a> VerificationTotals<'a> {
         let anomalies = anomalies.map(|(key, found)| self.anomaly(*key, found));
         let anomalies = anomalies.collect();
         let sums = &self.sums;
+        let unread = self.unknown_anywhere.saturating_sub(sums.unknown_anywhere);
         VerificationRecord {
             acked: sums.acked,
             confirmed: sums.confirmed,
-            unknown_present: sums.unknown_present,
-            unknown_absent: sums.unknown_absent,
-            aborted: sums.refused,
+            unknown_present: sums.unknown_present + sums.unknown_anywhere,
+            unknown_absent: sums.unknown_absent + unread,
+            aborted: sums.refused + self.refused_anywhere,
             read: sums.read,
             anomalies,
             unchecked: self.unchecked.into_values().collect(),

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kgauge_broker::ids::NodeId;
 use kgauge_results::run::Anomaly;
 use kgauge_verify::{
-    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
-    PartitionOutcomes, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey, producer_number,
+    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerKind, LedgerReader, LedgerWriter,
+    PartitionCheck, PartitionOutcomes, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey,
+    producer_number,
 };
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::record_batch::batches;
@@ -117,7 +118,7 @@ impl ClientProof {
         for ledger in self.ledgers.values() {
             let mut reader = LedgerReader::new(ledger.as_slice()).expect("it was just written");
             outcomes
-                .add(&mut reader, false)
+                .add(&mut reader, LedgerKind::Plain)
                 .expect("it was just written");
         }
         outcomes
