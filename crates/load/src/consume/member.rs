@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::group::{Beat, ConsumerMember, GroupError, GroupMember, Partitions};
 use kgauge_client::{Cluster, Interrupt};
-use kgauge_results::run::GroupRecord;
+use kgauge_results::run::{GroupMemberRecord, GroupRecord};
 use kgauge_scenario::GroupProtocol;
 
 use super::group::{
-    GroupSubscription, MemberEvent, MemberSetup, MemberThread, Presence, ReleaseAck,
+    GroupSubscription, MemberEvent, MemberOutcome, MemberSetup, MemberThread, Presence, ReleaseAck,
 };
 
 /// How often the thread checks whether to end, or whether its consumer has given up its partitions.
@@ -44,7 +44,10 @@ pub(super) struct GroupThread {
     pub(super) give_up: Interrupt,
     /// The places of its partitions.
     pub(super) held: Vec<u32>,
+    /// When it gave up all of them, until it gets others.
+    paused_from: Option<Instant>,
     pub(super) outcome: GroupRecord,
+    member: GroupMemberRecord,
 }
 
 /// Starts a member; it joins at once.
@@ -62,6 +65,7 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
         name: setup.name.clone(),
     };
     let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
+    let consumer = setup.consumer;
     let body = GroupThread {
         event_sender,
         released,
@@ -70,9 +74,14 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
         give_up: give_up.clone(),
         setup,
         held: Vec::new(),
+        paused_from: None,
         outcome: GroupRecord {
             members: 1,
             ..GroupRecord::default()
+        },
+        member: GroupMemberRecord {
+            consumer,
+            ..GroupMemberRecord::default()
         },
     };
     let thread = std::thread::Builder::new()
@@ -93,13 +102,13 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
 }
 
 impl GroupThread {
-    fn run(mut self) -> GroupRecord {
+    fn run(mut self) -> MemberOutcome {
         let cluster = Cluster::bootstrap_until(self.setup.client.clone(), self.stop.clone());
         let cluster = match cluster {
             Ok(cluster) => cluster,
             Err(error) => {
                 self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
-                return self.outcome;
+                return self.into_outcome();
             }
         };
         if let GroupProtocol::Consumer = self.setup.protocol {
@@ -111,6 +120,7 @@ impl GroupThread {
         {
             self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
         }
+        self.end_pause();
         // From now on only the runner's deadline applies.
         member.set_interrupt(&self.give_up.clone());
         self.commit(&mut member);
@@ -119,11 +129,21 @@ impl GroupThread {
                 "did not leave its group: {error}"
             )));
         }
-        self.outcome
+        self.into_outcome()
+    }
+
+    fn into_outcome(self) -> MemberOutcome {
+        MemberOutcome {
+            group: self.outcome,
+            member: GroupMemberRecord {
+                rebalances: self.outcome.rebalances,
+                ..self.member
+            },
+        }
     }
 
     /// The same with the new protocol.
-    fn run_consumer_protocol(mut self, cluster: Cluster) -> GroupRecord {
+    fn run_consumer_protocol(mut self, cluster: Cluster) -> MemberOutcome {
         let assignor = self.setup.remote_assignor.as_deref();
         let mut member = ConsumerMember::new(cluster, self.setup.settings.clone(), assignor);
         if let Err(error) = self.stay_in_consumer_group(&mut member)
@@ -131,6 +151,7 @@ impl GroupThread {
         {
             self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
         }
+        self.end_pause();
         member.set_interrupt(&self.give_up.clone());
         self.commit(member.offsets());
         // Static members leave as well: the group ends with the run.
@@ -139,7 +160,7 @@ impl GroupThread {
                 "did not leave its group: {error}"
             )));
         }
-        self.outcome
+        self.into_outcome()
     }
 
     /// Joins, stays, and rejoins until the end.
@@ -159,12 +180,12 @@ impl GroupThread {
                 // up.
                 RevocationCause::Rebalance if member.is_cooperative() => self.commit(member),
                 RevocationCause::Rebalance => {
-                    self.revoke("the group rebalances", None);
+                    self.revoke_all("the group rebalances");
                     self.commit(member);
                     self.held.clear();
                 }
                 RevocationCause::Lost(why) => {
-                    self.revoke(&why, None);
+                    self.revoke_all(&why);
                     self.held.clear();
                 }
             }
@@ -188,7 +209,7 @@ impl GroupThread {
         loop {
             let assignment = member.join()?;
             if assignment.has_lost && !self.held.is_empty() {
-                self.revoke("the group continued without it", None);
+                self.revoke_all("the group continued without it");
                 self.held.clear();
             }
             let gone = self.give_back(&assignment.partitions);
@@ -197,11 +218,7 @@ impl GroupThread {
                 self.keep(&assignment.partitions);
             }
             let positions = self.positions(member, &assignment.partitions)?;
-            self.report(MemberEvent::Assigned {
-                generation: assignment.generation,
-                positions,
-                is_settled: !gone,
-            });
+            self.report_assigned(assignment.generation, positions, !gone);
             if !gone {
                 return Ok(());
             }
@@ -362,8 +379,39 @@ impl GroupThread {
         }
     }
 
+    /// Revokes all partitions: the consumer pauses until it has others.
+    pub(super) fn revoke_all(&mut self, why: &str) {
+        if self.presence.reads() && !self.held.is_empty() {
+            self.paused_from.get_or_insert_with(Instant::now);
+        }
+        self.revoke(why, None);
+    }
+
+    /// The consumer reads these partitions from now on.
+    pub(super) fn report_assigned(
+        &mut self,
+        generation: i32,
+        positions: Vec<(u32, i64)>,
+        is_settled: bool,
+    ) {
+        self.end_pause();
+        self.report(MemberEvent::Assigned {
+            generation,
+            positions,
+            is_settled,
+        });
+    }
+
+    fn end_pause(&mut self) {
+        if let Some(from) = self.paused_from.take() {
+            let pause_ns = u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.member.pause_ns = self.member.pause_ns.saturating_add(pause_ns);
+            self.member.pause_ns_max = self.member.pause_ns_max.max(pause_ns);
+        }
+    }
+
     /// Revokes these partitions of the consumer, or all.
-    pub(super) fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
+    fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
         while self.released.try_recv().is_ok() {}
         let why = why.to_owned();
         self.report(MemberEvent::Revoked { why, partitions });

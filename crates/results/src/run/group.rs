@@ -27,6 +27,19 @@ pub struct GroupRecord {
     pub commits_back: u64,
 }
 
+/// A member of a flow's consumer group, over all stages of a repeat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupMemberRecord {
+    /// The number of its consumer in the flow.
+    pub consumer: u32,
+    /// Rebalances after the load began, as it saw them.
+    pub rebalances: u32,
+    /// How long it had no partitions meanwhile: from giving up all of them until its next assignment, in total.
+    pub pause_ns: u64,
+    /// The longest of these times.
+    pub pause_ns_max: u64,
+}
+
 impl GroupRecord {
     /// A remark for readers of the figures, if any.
     pub fn warning(&self) -> Option<String> {

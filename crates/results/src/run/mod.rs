@@ -34,7 +34,7 @@ pub use environment::{
 };
 pub use event::{BrokerWarming, Event, EventKind, NodeStall, OutageCause};
 pub use evidence::{Evidence, EvidenceKind, Subject};
-pub use group::GroupRecord;
+pub use group::{GroupMemberRecord, GroupRecord};
 pub use head::{RunHead, RunStatus};
 pub use host::{
     CpuLimitSample, DataDir, DiskSample, HostMemory, IdleTime, MissingEvidence, NetworkSample,
