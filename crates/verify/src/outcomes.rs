@@ -52,7 +52,7 @@ pub(crate) struct OutcomeRun {
     /// The offset of the first.
     pub(crate) offset: Option<u64>,
     pub(crate) fate: RecordFate,
-    /// When the first got its outcome.
+    /// When they got their outcome.
     pub(crate) unix_ms: u64,
     /// The producer's transaction, from 0.
     pub(crate) transaction: u32,
@@ -68,10 +68,12 @@ impl OutcomeRun {
         Some(self.offset? + (sequence - self.first))
     }
 
-    /// Whether `next` continues it in sequence and in offset.
+    /// Whether `next` continues it in sequence and in offset, at the same time: a lost record has the time of its own
+    /// ack.
     fn is_continued_by(&self, next: &OutcomeRun) -> bool {
         let offset = self.offset.map(|offset| offset + self.count);
         self.fate == next.fate
+            && self.unix_ms == next.unix_ms
             && self.transaction == next.transaction
             && self.end() == next.first
             && offset == next.offset
@@ -229,7 +231,7 @@ impl PartitionOutcomes {
                 }
                 LedgerEntry::Batch(_) | LedgerEntry::Poll { .. } | LedgerEntry::Read(_) => {}
                 LedgerEntry::TransactionEnd(fate) => {
-                    end_transaction(&mut runs[open_from..], fate);
+                    end_transaction(&mut runs[open_from..], fate, unix_ms);
                     transaction = transaction.saturating_add(1);
                     open_from = runs.len();
                 }
@@ -238,7 +240,7 @@ impl PartitionOutcomes {
             }
         }
         if kind == LedgerKind::Transactional {
-            end_transaction(&mut runs[open_from..], TransactionFate::Unknown);
+            end_transaction(&mut runs[open_from..], TransactionFate::Unknown, unix_ms);
         }
         if !runs.is_sorted_by_key(|run| run.first) {
             runs.sort_by_key(|run| run.first);
@@ -289,10 +291,10 @@ fn fate_of(fate: BatchFate) -> RecordFate {
 }
 
 /// The end of a transaction decides on its records, whatever their acks.
-fn end_transaction(runs: &mut [OutcomeRun], fate: TransactionFate) {
+fn end_transaction(runs: &mut [OutcomeRun], fate: TransactionFate, unix_ms: u64) {
     for run in runs {
         match fate {
-            TransactionFate::Committed => {}
+            TransactionFate::Committed => run.unix_ms = unix_ms,
             TransactionFate::Aborted => run.fate = RecordFate::Refused,
             TransactionFate::Unknown if run.fate.is_acked() => run.fate = RecordFate::Unknown,
             TransactionFate::Unknown => {}

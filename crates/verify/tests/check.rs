@@ -118,6 +118,25 @@ fn a_missing_record_is_lost_and_named() {
 }
 
 #[test]
+fn a_lost_record_has_the_time_of_its_own_ack() {
+    let lost_at = |end: Option<TransactionFate>, kind| {
+        let mut entries = vec![
+            LedgerEntry::Clock(1_000),
+            batch(BatchFate::Acked, 0),
+            LedgerEntry::Clock(2_000),
+            batch(BatchFate::Acked, 1),
+            LedgerEntry::Clock(3_000),
+        ];
+        entries.extend(end.map(LedgerEntry::TransactionEnd));
+        let verdict = checked_against(&entries, kind, (0..15).map(|at| (at, at)));
+        verdict.anomalies[&(Anomaly::LostWrite, Some(1))].examples[0].unix_ms
+    };
+    assert_eq!(lost_at(None, LedgerKind::Plain), Some(2_000));
+    let committed = Some(TransactionFate::Committed);
+    assert_eq!(lost_at(committed, LedgerKind::Transactional), Some(3_000));
+}
+
+#[test]
 fn a_missing_tail_is_lost() {
     let verdict = checked((0..25).map(|at| (at, at)));
     assert_eq!(classes(&verdict), [(Anomaly::LostWrite, 5)]);
