@@ -2,10 +2,7 @@
 
 use std::fs::File;
 
-use kgauge_verify::{BatchEntry, LedgerEntry, LedgerWriter};
-
-/// How often the ledger notes the time.
-const CLOCK_MS: u64 = 100;
+use kgauge_verify::{BatchEntry, CLOCK_MS, LedgerEntry, LedgerWriter};
 
 /// How often the ledger goes to disk, at the latest.
 const FLUSH_MS: u64 = 1_000;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
 use crate::gaps::NumberRanges;
+use crate::ledger::CLOCK_MS;
 use crate::outcomes::{AnywhereRecords, OutcomeRun, PartitionOutcomes, RecordFate};
 use crate::polls::{ConsumerPolls, SpanCounter};
 use crate::stamp::{Stamp, StampKey, StampReading};
@@ -63,7 +64,9 @@ impl PartitionCheck {
         let (mut passed_over, mut spans) = (Vec::new(), Vec::new());
         for consumer in polls {
             passed_over.extend(consumer.passed_over);
-            spans.push(SpanCounter::new(consumer.spans));
+            if !consumer.spans.is_empty() {
+                spans.push(SpanCounter::new(consumer.group, consumer.spans));
+            }
             verdict.add_back(consumer.times_back);
         }
         passed_over.sort_unstable();
@@ -123,7 +126,25 @@ impl PartitionCheck {
             let sighting = Sighting::of(&stamp, offset);
             self.verdict.add(Anomaly::CorruptRecord, &sighting);
         }
-        self.streams[at].note(&stamp, offset, &mut self.verdict);
+        let acked_ms = self.streams[at].note(&stamp, offset, &mut self.verdict);
+        if let Some(acked_ms) = acked_ms
+            && let Some(read_ms) = self.read_ms(offset)
+        {
+            let late_ms = read_ms.saturating_sub(acked_ms + CLOCK_MS);
+            self.verdict.note_late_read(late_ms, || Sighting {
+                unix_ms: Some(acked_ms),
+                ..Sighting::of(&stamp, offset)
+            });
+        }
+    }
+
+    /// When the last of the groups that got the record had it, in milliseconds since 1970.
+    #[inline]
+    fn read_ms(&self, offset: u64) -> Option<u64> {
+        let groups = self.spans.chunk_by(|one, next| one.group == next.group);
+        let first =
+            |group: &[SpanCounter]| group.iter().filter_map(|one| one.read_ms(offset)).min();
+        groups.filter_map(first).max()
     }
 
     /// Records of a batch that cannot be read.
@@ -199,11 +220,13 @@ impl Stream {
         }
     }
 
+    /// Notes a record. Returns when it was acked, in milliseconds since 1970, the first time that it is read.
     #[inline]
-    fn note(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) {
+    fn note(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) -> Option<u64> {
         let run = self.run_of(stamp.sequence);
         if run.is_none() && self.anywhere.is_some() {
-            return self.note_unplaced(stamp, offset, verdict);
+            self.note_unplaced(stamp, offset, verdict);
+            return None;
         }
         let sighting = Sighting {
             unix_ms: run.map(|run| run.unix_ms),
@@ -220,20 +243,24 @@ impl Stream {
                 // The copy that was acked comes after another one.
                 verdict.withdraw_displaced(&sighting);
             }
-            return;
+            return None;
         }
         let Some(run) = run else {
             verdict.unlisted += 1;
-            return;
+            return None;
         };
         match run.fate {
             RecordFate::Acked | RecordFate::AckedRenumbered => verdict.confirmed += 1,
             RecordFate::Unknown => verdict.unknown_present += 1,
-            RecordFate::Refused => return verdict.add(Anomaly::AbortedRead, &sighting),
+            RecordFate::Refused => {
+                verdict.add(Anomaly::AbortedRead, &sighting);
+                return None;
+            }
         }
         if is_displaced {
             verdict.add(Anomaly::InconsistentOffsets, &sighting);
         }
+        (run.fate.is_acked() && run.unix_ms > 0).then_some(run.unix_ms)
     }
 
     /// A record of a client that chooses partitions, which is not acked in this one.

@@ -8,6 +8,9 @@ use std::io::{self, Read, Write};
 /// Bytes of an entry, and of a ledger's head.
 pub const ENTRY_BYTES: usize = 16;
 
+/// How often a producer's ledger notes the time, in milliseconds: its outcomes are known that exactly.
+pub const CLOCK_MS: u64 = 100;
+
 const MAGIC: [u8; 8] = *b"kgledg01";
 const PARTITION_BITS: u32 = 19;
 const COUNT_BITS: u32 = 20;
@@ -91,7 +94,7 @@ pub enum LedgerEntry {
     Clock(u64),
     /// The producer has ended, and nothing is missing.
     Closed,
-    /// What a consumer read of a range of offsets.
+    /// What a consumer read of a range of offsets, from the time on that the entry before says.
     Read(ReadSpan),
     /// A consumer's poll began at another offset than the one before ended.
     Poll {

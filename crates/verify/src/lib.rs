@@ -20,7 +20,7 @@ mod tally;
 pub use check::{PartitionCheck, ReadExtent};
 pub use digest::{DIGEST_OFFSETS, ReplicaDigest};
 pub use ledger::{
-    BatchEntry, BatchFate, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError, LedgerReader,
+    BatchEntry, BatchFate, CLOCK_MS, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError, LedgerReader,
     LedgerWriter, PARTITION_MAX, PARTITION_UNKNOWN, ReadSpan, TransactionFate,
 };
 pub use outcomes::{

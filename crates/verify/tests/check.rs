@@ -365,3 +365,37 @@ fn another_clients_records_in_another_order_are_found() {
     assert_eq!(verdict.count_of(Anomaly::LostWrite), 0);
     assert_eq!(verdict.confirmed, 10);
 }
+
+#[test]
+fn the_record_that_a_group_got_the_longest_time_after_its_ack_is_named() {
+    let acked = [
+        LedgerEntry::Clock(10_000),
+        batch(BatchFate::Acked, 0),
+        LedgerEntry::Clock(11_000),
+        batch(BatchFate::Acked, 1),
+        batch(BatchFate::Acked, 2),
+    ];
+    let read = |unix_ms, from, end| {
+        let span = ReadSpan {
+            partition: PARTITION,
+            from,
+            end,
+            hidden: 0,
+        };
+        [LedgerEntry::Clock(unix_ms), LedgerEntry::Read(span)]
+    };
+    // The second member reads again what the first one has read; the third consumer is alone.
+    let first = consumer(&[read(10_200, 0, 10), read(11_500, 10, 20)].concat());
+    let second = consumer(&[read(15_000, 10, 20), read(13_000, 20, 30)].concat());
+    let alone = consumer(&read(10_300, 0, 10));
+    let polls = vec![first.of_group(0), second.of_group(0), alone.of_group(1)];
+    let outcomes = outcomes(&acked, LedgerKind::Plain);
+    let mut check = PartitionCheck::new(key(), outcomes, polls);
+    (0..30).for_each(|at| check.note(at, Some(&value(at)), |_| true));
+    let verdict = check.finish(extent(30));
+    assert_eq!(classes(&verdict), []);
+    let (late_ms, record) = verdict.latest_read.unwrap();
+    // Acks are known within 100 ms.
+    assert_eq!(late_ms, 13_000 - 11_000 - 100);
+    assert_eq!((record.offset, record.unix_ms), (Some(20), Some(11_000)));
+}

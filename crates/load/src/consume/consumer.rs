@@ -499,6 +499,7 @@ impl Consumer {
             TallyDepth::RecordsUnchecked
         };
         let mut all = 0;
+        let unix_ms = around.clock.unix_ms(now_ns);
         let echo = self.echo.as_deref();
         let depth = match echo {
             Some(_) => TallyDepth::Records,
@@ -526,14 +527,14 @@ impl Consumer {
             };
             match counted {
                 Ok(found) if echo.is_some() => {
-                    note_polled(&mut self.polls, &position, part, &found);
+                    note_polled(&mut self.polls, &position, part, &found, unix_ms);
                     let consumed_ns = around.clock.now_ns();
                     all += self.echoes.len() as u64;
                     self.totals.consumed += self.echoes.len() as u64;
                     self.note_echoes(part, consumed_ns, recorder);
                 }
                 Ok(found) => {
-                    note_polled(&mut self.polls, &position, part, &found);
+                    note_polled(&mut self.polls, &position, part, &found, unix_ms);
                     let logical_bytes = found.key_bytes + found.value_bytes + found.header_bytes;
                     // Only checked records count as read.
                     recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
@@ -585,9 +586,11 @@ fn note_polled(
     position: &Position,
     part: &FetchedRecords,
     found: &BatchTally,
+    unix_ms: i64,
 ) {
     if let Some(polls) = polls {
         let span = (part.from_offset, position.offset);
-        polls.note_read(position.partition, span, found.records);
+        let unix_ms = u64::try_from(unix_ms).unwrap_or(0);
+        polls.note_read(position.partition, span, found.records, unix_ms);
     }
 }

@@ -14,12 +14,47 @@ const MAGIC_BATCH: u8 = 2;
 /// Offsets of a span. Longer ones tell less about the place of a difference.
 const SPAN_OFFSETS: u64 = 1 << 14;
 
+/// Duration of a span. A longer one tells less about when its last records came.
+const SPAN_MS: u64 = 1_000;
+
+/// After a longer wait for records, another span begins: its first records came after all of it.
+const WAIT_MS: u64 = 500;
+
 /// The polls of a consumer, in a file.
 #[derive(Debug)]
 pub(crate) struct PollLog {
     log: LedgerWriter<File>,
     /// What it is reading, by partition.
-    open: BTreeMap<u32, ReadSpan>,
+    open: BTreeMap<u32, OpenSpan>,
+    /// The last time in the log.
+    clocked_ms: u64,
+}
+
+/// A span that may go on.
+#[derive(Debug)]
+struct OpenSpan {
+    span: ReadSpan,
+    /// When its first and its last records came, in milliseconds since 1970.
+    first_ms: u64,
+    last_ms: u64,
+}
+
+impl OpenSpan {
+    /// Adds what came now, if it belongs here.
+    fn take(&mut self, next: &OpenSpan) -> bool {
+        let (span, more) = (&mut self.span, &next.span);
+        let is_next = span.end == more.from
+            && more.end - span.from <= SPAN_OFFSETS
+            && more.hidden <= HIDDEN_MAX - span.hidden
+            && next.last_ms.saturating_sub(self.first_ms) < SPAN_MS
+            && next.last_ms.saturating_sub(self.last_ms) < WAIT_MS;
+        if is_next {
+            span.end = more.end;
+            span.hidden += more.hidden;
+            self.last_ms = next.last_ms;
+        }
+        is_next
+    }
 }
 
 impl PollLog {
@@ -28,6 +63,7 @@ impl PollLog {
         Self {
             log: LedgerWriter::new(file, consumer),
             open: BTreeMap::new(),
+            clocked_ms: 0,
         }
     }
 
@@ -66,8 +102,14 @@ impl PollLog {
         }
     }
 
-    /// The consumer got this many records between two offsets.
-    pub(super) fn note_read(&mut self, partition: u32, (from, end): (i64, i64), records: u64) {
+    /// The consumer got this many records between two offsets, at this time in milliseconds since 1970.
+    pub(super) fn note_read(
+        &mut self,
+        partition: u32,
+        (from, end): (i64, i64),
+        records: u64,
+        unix_ms: u64,
+    ) {
         let (Ok(from), Ok(end)) = (u64::try_from(from), u64::try_from(end)) else {
             return;
         };
@@ -75,24 +117,30 @@ impl PollLog {
             return;
         };
         let hidden = u32::try_from(offsets.saturating_sub(records)).unwrap_or(u32::MAX);
-        if let Some(span) = self.open.get_mut(&partition)
-            && span.end == from
-            && end - span.from <= SPAN_OFFSETS
-            && hidden <= HIDDEN_MAX - span.hidden
-        {
-            span.end = end;
-            span.hidden += hidden;
-            return;
-        }
-        let span = ReadSpan {
-            partition,
-            from,
-            end,
-            hidden: hidden.min(HIDDEN_MAX),
+        let next = OpenSpan {
+            span: ReadSpan {
+                partition,
+                from,
+                end,
+                hidden: hidden.min(HIDDEN_MAX),
+            },
+            first_ms: unix_ms,
+            last_ms: unix_ms,
         };
-        if let Some(complete) = self.open.insert(partition, span) {
-            self.log.push(LedgerEntry::Read(complete));
+        let open = self.open.get_mut(&partition);
+        if !open.is_some_and(|open| open.take(&next))
+            && let Some(complete) = self.open.insert(partition, next)
+        {
+            self.push(&complete);
         }
+    }
+
+    fn push(&mut self, complete: &OpenSpan) {
+        if complete.first_ms != self.clocked_ms {
+            self.clocked_ms = complete.first_ms;
+            self.log.push(LedgerEntry::Clock(complete.first_ms));
+        }
+        self.log.push(LedgerEntry::Read(complete.span));
     }
 
     /// Nothing more comes.
@@ -101,7 +149,7 @@ impl PollLog {
     /// The log cannot be written.
     pub(super) fn close(&mut self) -> std::io::Result<()> {
         for span in std::mem::take(&mut self.open).into_values() {
-            self.log.push(LedgerEntry::Read(span));
+            self.push(&span);
         }
         self.log.close()
     }
@@ -129,22 +177,50 @@ mod tests {
         entries
     }
 
+    fn spans(entries: &[LedgerEntry]) -> Vec<(u32, u64, u64)> {
+        let spans = entries.iter().filter_map(|entry| match entry {
+            LedgerEntry::Read(span) => Some((span.partition, span.from, span.end)),
+            _ => None,
+        });
+        spans.collect()
+    }
+
     #[test]
     fn reads_that_follow_each_other_are_one_span() {
         let entries = entries(|log| {
-            log.note_read(1, (0, 10), 10);
-            log.note_read(2, (5, 6), 1);
-            log.note_read(1, (10, 14), 3);
-            log.note_read(1, (14, 14), 0);
-            log.note_read(1, (20, 21), 1);
+            log.note_read(1, (0, 10), 10, 7);
+            log.note_read(2, (5, 6), 1, 8);
+            log.note_read(1, (10, 14), 3, 400);
+            log.note_read(1, (14, 14), 0, 400);
+            log.note_read(1, (20, 21), 1, 400);
         });
-        let mut spans = Vec::new();
-        for entry in entries {
-            if let LedgerEntry::Read(span) = entry {
-                spans.push((span.partition, span.from, span.end, span.hidden));
+        assert_eq!(spans(&entries), [(1, 0, 14), (1, 20, 21), (2, 5, 6)]);
+        let times = entries.iter().filter_map(|entry| match entry {
+            LedgerEntry::Clock(unix_ms) => Some(*unix_ms),
+            _ => None,
+        });
+        assert_eq!(times.collect::<Vec<_>>(), [7, 400, 8]);
+        let LedgerEntry::Read(first) = entries[1] else {
+            panic!("{entries:?}");
+        };
+        assert_eq!(first.hidden, 1);
+    }
+
+    #[test]
+    fn records_after_a_wait_begin_another_span() {
+        let entries = entries(|log| {
+            for (from, unix_ms) in [
+                (0, 0),
+                (1, 499),
+                (2, 998),
+                (3, 1_000),
+                (4, 1_499),
+                (5, 1_999),
+            ] {
+                log.note_read(1, (from, from + 1), 1, unix_ms);
             }
-        }
-        assert_eq!(spans, [(1, 0, 14, 1), (1, 20, 21, 0), (2, 5, 6, 0)]);
+        });
+        assert_eq!(spans(&entries), [(1, 0, 3), (1, 3, 5), (1, 5, 6)]);
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub use tune::{
     TunePhaseKind, TuneRecord,
 };
 pub use verification::{
-    Anomaly, AnomalyPlace, AnomalyRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
+    Anomaly, AnomalyPlace, AnomalyRecord, LateRead, UncheckedCause, UncheckedRecords,
+    VerificationRecord,
 };
 pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};

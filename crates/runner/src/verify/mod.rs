@@ -281,12 +281,16 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
 /// What consumers have read of a partition, and what their groups have passed over.
 fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> Vec<ConsumerPolls> {
     let reads_committed = reads_committed(repeat.trial);
-    let mut polls = Vec::new();
+    let (mut polls, mut before) = (Vec::new(), 0);
     for (flow, plan) in repeat.trial.flows.iter().enumerate() {
         let (consumers, settings) = match plan {
             FlowPlan::Produce(_) => continue,
             FlowPlan::Consume(plan) => (plan.consumers_all(), &plan.settings),
             FlowPlan::Echo(plan) => (plan.consumers, &plan.consumer_settings),
+        };
+        let of_group = match plan {
+            FlowPlan::Consume(plan) if plan.group.is_some() => plan.consumers.max(1),
+            _ => 1,
         };
         // Others get records of aborted transactions, too.
         let has_spans = settings.read_committed == reads_committed;
@@ -294,8 +298,10 @@ fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> Vec<ConsumerPolls> {
             let Ok(mut log) = open(&repeat.setup.polls(flow, member)) else {
                 continue;
             };
-            polls.extend(ConsumerPolls::read(&mut log, partition, has_spans));
+            let read = ConsumerPolls::read(&mut log, partition, has_spans);
+            polls.extend(read.map(|read| read.of_group(before + member / of_group)));
         }
+        before += consumers;
     }
     polls
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_results::run::{
-    Anomaly, AnomalyPlace, AnomalyRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
+    Anomaly, AnomalyPlace, AnomalyRecord, LateRead, UncheckedCause, UncheckedRecords,
+    VerificationRecord,
 };
 use kgauge_scenario::Trial;
 use kgauge_verify::{
@@ -80,6 +81,23 @@ impl<'a> VerificationTotals<'a> {
         }
         for (&cause, &records) in &verdict.unchecked {
             self.add_unchecked(cause, records);
+        }
+        if let Some((late_ms, sighting)) = verdict.latest_read {
+            self.note_late_read(late_ms * NS_PER_MS, (partition, sighting));
+        }
+    }
+
+    /// Keeps the latest read of all partitions.
+    fn note_late_read(&mut self, late_ns: u64, found: (u32, Sighting)) {
+        let latest = self.record.latest_read.as_ref();
+        if latest.is_none_or(|latest| late_ns > latest.late_ns) {
+            let flow = found.1.producer.map(|producer| producer_place(producer).0);
+            let plan = flow.and_then(|flow| self.trial.flows.get(flow));
+            self.record.latest_read = Some(LateRead {
+                late_ns,
+                flow: plan.map(|plan| plan.name().to_owned()),
+                place: self.place(&found),
+            });
         }
     }
 
