@@ -32,16 +32,20 @@ pub(crate) struct TimedSpan {
 }
 
 impl ConsumerPolls {
-    /// Reads a consumer's log. With `has_spans` its records are those that the check reads: it has the same isolation
-    /// level.
+    /// Reads a consumer's log. From `compared_from` on, its records are those that the check reads; without it, they are
+    /// others, or compaction removes some: the consumer has another isolation level.
     ///
     /// # Errors
     /// The log cannot be read.
     pub fn read<R: Read>(
         log: &mut LedgerReader<R>,
         of_partition: u32,
-        has_spans: bool,
+        compared_from: Option<u64>,
     ) -> Result<Self, LedgerError> {
+        let is_compared = |span: &ReadSpan| {
+            let is_of_check = compared_from.is_some_and(|from| span.from >= from);
+            span.partition == of_partition && is_of_check
+        };
         let (mut polls, mut unix_ms) = (Self::default(), 0);
         while let Some(entry) = log.next_entry()? {
             match entry {
@@ -53,7 +57,7 @@ impl ConsumerPolls {
                     true => push(&mut polls.passed_over, (expected, offset)),
                     false => polls.times_back += 1,
                 },
-                LedgerEntry::Read(span) if span.partition == of_partition && has_spans => {
+                LedgerEntry::Read(span) if is_compared(&span) => {
                     polls.add_span(TimedSpan { span, unix_ms });
                 }
                 LedgerEntry::Clock(now) => unix_ms = now,

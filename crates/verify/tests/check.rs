@@ -44,7 +44,7 @@ fn consumer(entries: &[LedgerEntry]) -> ConsumerPolls {
     entries.iter().for_each(|entry| writer.push(*entry));
     writer.close().unwrap();
     let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
-    ConsumerPolls::read(&mut reader, PARTITION, true).unwrap()
+    ConsumerPolls::read(&mut reader, PARTITION, Some(0)).unwrap()
 }
 
 fn value_in(partition: u32, sequence: u64) -> [u8; STAMP_BYTES] {
@@ -273,6 +273,35 @@ fn readable_records_that_a_consumer_passed_over_are_counted_once() {
     let verdict = check.finish(extent(30));
     assert_eq!(verdict.count_of(Anomaly::PollSkip), 6);
     assert_eq!(verdict.count_of(Anomaly::NonmonotonicPoll), 1);
+}
+
+#[test]
+fn what_was_read_before_the_checked_part_of_a_log_is_not_compared() {
+    let read = |from, end| {
+        LedgerEntry::Read(ReadSpan {
+            partition: PARTITION,
+            from,
+            end,
+            hidden: 0,
+        })
+    };
+    let mut bytes = Vec::new();
+    let mut writer = LedgerWriter::new(&mut bytes, 0);
+    writer.push(read(0, 10));
+    writer.push(read(10, 30));
+    writer.close().unwrap();
+    let verdict_of = |compared_from| {
+        let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
+        let polls = ConsumerPolls::read(&mut reader, PARTITION, compared_from).unwrap();
+        let outcomes = outcomes(&three_acked(), LedgerKind::Plain);
+        let mut check = PartitionCheck::new(key(), outcomes, vec![polls]);
+        (10..30).for_each(|at| check.note(at, Some(&value(at)), |_| true));
+        let verdict = check.finish(extent(30));
+        verdict.count_of(Anomaly::ReadBeforeCommit)
+    };
+    assert_eq!(verdict_of(Some(0)), 10);
+    assert_eq!(verdict_of(Some(10)), 0);
+    assert_eq!(verdict_of(None), 0);
 }
 
 #[test]

@@ -130,13 +130,15 @@ impl ReadingPass<'_> {
         if outcomes.ledgers_unclosed() > 0 {
             totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
         }
-        let polls = polls(self.repeat, partition);
-        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, polls);
         let range = PartitionRange {
             partition,
             start: offset(self.repeat.before).unwrap_or(0),
             end: readable,
         };
+        // Compaction removes what was read.
+        let compared_from = (!totals.is_compacted()).then_some(range.start);
+        let polls = polls(self.repeat, partition, compared_from);
+        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, polls);
         let (end, digest) = self.read(session, range, &mut check, totals.record.read);
         let extent = ReadExtent {
             // What followers do not have so far cannot be read.
@@ -278,8 +280,13 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
     Ok(outcomes)
 }
 
-/// What consumers have read of a partition, and what their groups have passed over.
-fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> Vec<ConsumerPolls> {
+/// What consumers have read of a partition, and what their groups have passed over. What they have read before the
+/// first offset is not compared.
+fn polls(
+    repeat: &LoadedRepeat<'_>,
+    partition: u32,
+    compared_from: Option<u64>,
+) -> Vec<ConsumerPolls> {
     let reads_committed = reads_committed(repeat.trial);
     let (mut polls, mut before) = (Vec::new(), 0);
     for (flow, plan) in repeat.trial.flows.iter().enumerate() {
@@ -293,12 +300,13 @@ fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> Vec<ConsumerPolls> {
             _ => 1,
         };
         // Others get records of aborted transactions, too.
-        let has_spans = settings.read_committed == reads_committed;
+        let is_same = settings.read_committed == reads_committed;
+        let compared_from = compared_from.filter(|_| is_same);
         for member in 0..consumers {
             let Ok(mut log) = open(&repeat.setup.polls(flow, member)) else {
                 continue;
             };
-            let read = ConsumerPolls::read(&mut log, partition, has_spans);
+            let read = ConsumerPolls::read(&mut log, partition, compared_from);
             polls.extend(read.map(|read| read.of_group(before + member / of_group)));
         }
         before += consumers;

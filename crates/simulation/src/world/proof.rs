@@ -108,7 +108,7 @@ impl ClientProof {
             bytes.extend_from_slice(&entry.to_bytes());
         }
         let mut log = LedgerReader::new(bytes.as_slice()).expect("it was just written");
-        let polls = ConsumerPolls::read(&mut log, partition.unsigned_abs(), true);
+        let polls = ConsumerPolls::read(&mut log, partition.unsigned_abs(), Some(0));
         polls.expect("it was just written")
     }
 
