@@ -131,6 +131,15 @@ fn a_response_that_begins_later_is_a_skipped_poll() {
 }
 
 #[test]
+fn a_record_that_only_the_leader_has_is_read_before_its_commit() {
+    let deviations = Deviations {
+        dirty_reads: true,
+        ..Deviations::default()
+    };
+    assert_found(deviations, Anomaly::ReadBeforeCommit);
+}
+
+#[test]
 fn an_ack_before_replication_loses_records() {
     let deviations = Deviations {
         ack_before_replication: true,

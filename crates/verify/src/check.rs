@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
+use crate::digest::batch_mark;
 use crate::gaps::NumberRanges;
 use crate::ledger::CLOCK_MS;
 use crate::outcomes::{AnywhereRecords, OutcomeRun, PartitionOutcomes, RecordFate};
@@ -145,6 +146,17 @@ impl PartitionCheck {
         let first =
             |group: &[SpanCounter]| group.iter().filter_map(|one| one.read_ms(offset)).min();
         groups.filter_map(first).max()
+    }
+
+    /// The log has a batch, readable or not; its records follow.
+    pub fn note_batch(&mut self, base_offset: u64, crc: u32) {
+        if self.spans.is_empty() {
+            return;
+        }
+        let mark = batch_mark(base_offset, crc);
+        self.spans
+            .iter_mut()
+            .for_each(|spans| spans.note_batch(base_offset, mark));
     }
 
     /// Records of a batch that cannot be read.

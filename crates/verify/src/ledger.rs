@@ -96,6 +96,8 @@ pub enum LedgerEntry {
     Closed,
     /// What a consumer read of a range of offsets, from the time on that the entry before says.
     Read(ReadSpan),
+    /// The sum of [`crate::batch_mark`] of the batches that begin in the span before.
+    BatchSum(u64),
     /// A consumer's poll began at another offset than the one before ended.
     Poll {
         /// The partition, at most [`PARTITION_MAX`].
@@ -139,6 +141,8 @@ impl LedgerEntry {
             ),
             LedgerEntry::TransactionEnd(fate) => (4, fate as u64, 0, 0, 0),
             LedgerEntry::Clock(unix_ms) => (5, 0, 0, unix_ms & WIDE_MAX, 0),
+            // Its count tells it from the entry before.
+            LedgerEntry::BatchSum(sum) => (5, 0, 1, sum & WIDE_MAX, sum >> WIDE_BITS),
             LedgerEntry::Closed => (6, 0, 0, 0, 0),
             // Its end tells it from the entry before: no span ends at 0.
             LedgerEntry::Read(span) => (
@@ -200,7 +204,8 @@ impl LedgerEntry {
                 2 => TransactionFate::Unknown,
                 _ => return None,
             })),
-            5 => Some(LedgerEntry::Clock(sequence)),
+            5 if count == 0 => Some(LedgerEntry::Clock(sequence)),
+            5 => Some(LedgerEntry::BatchSum(sequence | offset << WIDE_BITS)),
             6 if offset == 0 => Some(LedgerEntry::Closed),
             6 => Some(LedgerEntry::Read(ReadSpan {
                 partition: u32::try_from(partition).ok()?,
@@ -426,6 +431,8 @@ mod tests {
                 end: 1,
                 hidden: HIDDEN_MAX,
             }),
+            LedgerEntry::BatchSum(u64::MAX),
+            LedgerEntry::BatchSum(0),
         ];
         let bytes = written(&entries);
         assert_eq!(bytes.len(), ENTRY_BYTES * (entries.len() + 2));

@@ -229,7 +229,10 @@ impl PartitionOutcomes {
                         return Err(OutcomeError::TooMany { partition });
                     }
                 }
-                LedgerEntry::Batch(_) | LedgerEntry::Poll { .. } | LedgerEntry::Read(_) => {}
+                LedgerEntry::Batch(_)
+                | LedgerEntry::Poll { .. }
+                | LedgerEntry::Read(_)
+                | LedgerEntry::BatchSum(_) => {}
                 LedgerEntry::TransactionEnd(fate) => {
                     end_transaction(&mut runs[open_from..], fate, unix_ms);
                     transaction = transaction.saturating_add(1);

@@ -29,6 +29,8 @@ pub(crate) struct TimedSpan {
     pub(crate) span: ReadSpan,
     /// When its first records came, in milliseconds since 1970; 0 if that is not known.
     pub(crate) unix_ms: u64,
+    /// The sum of the marks of its batches, if that is known.
+    pub(crate) batch_sum: Option<u64>,
 }
 
 impl ConsumerPolls {
@@ -46,19 +48,32 @@ impl ConsumerPolls {
             let is_of_check = compared_from.is_some_and(|from| span.from >= from);
             span.partition == of_partition && is_of_check
         };
-        let (mut polls, mut unix_ms) = (Self::default(), 0);
+        let (mut polls, mut unix_ms, mut is_kept) = (Self::default(), 0, false);
         while let Some(entry) = log.next_entry()? {
             match entry {
                 LedgerEntry::Poll {
                     partition,
                     expected,
                     offset,
-                } if partition == of_partition => match offset > expected {
-                    true => push(&mut polls.passed_over, (expected, offset)),
-                    false => polls.times_back += 1,
-                },
-                LedgerEntry::Read(span) if is_compared(&span) => {
-                    polls.add_span(TimedSpan { span, unix_ms });
+                } if partition == of_partition => {
+                    if offset <= expected {
+                        polls.times_back += 1;
+                    } else {
+                        push(&mut polls.passed_over, (expected, offset));
+                    }
+                }
+                LedgerEntry::Read(span) => {
+                    let timed = TimedSpan {
+                        span,
+                        unix_ms,
+                        batch_sum: None,
+                    };
+                    is_kept = is_compared(&span) && polls.add_span(timed);
+                }
+                LedgerEntry::BatchSum(sum) if is_kept => {
+                    if let Some(last) = polls.spans.last_mut() {
+                        last.batch_sum = Some(sum);
+                    }
                 }
                 LedgerEntry::Clock(now) => unix_ms = now,
                 _ => {}
@@ -73,21 +88,22 @@ impl ConsumerPolls {
         Self { group, ..self }
     }
 
-    /// A consumer that goes back reads some offsets again; the first time counts.
-    pub(crate) fn add_span(&mut self, timed: TimedSpan) {
+    /// A consumer that goes back reads some offsets again; the first time counts. Returns whether the span is kept.
+    pub(crate) fn add_span(&mut self, timed: TimedSpan) -> bool {
         let span = timed.span;
         let last = self.spans.last();
         let is_next = last.is_none_or(|last| last.span.end <= span.from);
-        if is_next && span.from < span.end {
-            push(&mut self.spans, timed);
-        }
+        is_next && span.from < span.end && push(&mut self.spans, timed)
     }
 }
 
-fn push<T>(to: &mut Vec<T>, one: T) {
-    if to.len() < RANGES_MAX {
+/// False if there is no room.
+fn push<T>(to: &mut Vec<T>, one: T) -> bool {
+    let has_room = to.len() < RANGES_MAX;
+    if has_room {
         to.push(one);
     }
+    has_room
 }
 
 /// Counts the readable records in each span of a consumer.
@@ -96,6 +112,8 @@ pub(crate) struct SpanCounter {
     pub(crate) group: u32,
     spans: Vec<TimedSpan>,
     counts: Vec<u64>,
+    /// The sums of the marks of batches.
+    sums: Vec<u64>,
     /// The span of the last record, or the next one.
     at: usize,
 }
@@ -105,6 +123,7 @@ impl SpanCounter {
         Self {
             group,
             counts: vec![0; spans.len()],
+            sums: vec![0; spans.len()],
             spans,
             at: 0,
         }
@@ -113,16 +132,29 @@ impl SpanCounter {
     /// There are readable records from this offset on, after all others.
     #[inline]
     pub(crate) fn note(&mut self, offset: u64, records: u64) {
+        if self.advance(offset) {
+            self.counts[self.at] += records;
+        }
+    }
+
+    /// A batch begins here, after all others.
+    #[inline]
+    pub(crate) fn note_batch(&mut self, base_offset: u64, mark: u64) {
+        if self.advance(base_offset) {
+            self.sums[self.at] = self.sums[self.at].wrapping_add(mark);
+        }
+    }
+
+    /// Moves on to the span of an offset; false if there is none.
+    #[inline]
+    fn advance(&mut self, offset: u64) -> bool {
         while let Some(TimedSpan { span, .. }) = self.spans.get(self.at) {
-            if offset < span.from {
-                return;
-            }
             if offset < span.end {
-                self.counts[self.at] += records;
-                return;
+                return offset >= span.from;
             }
             self.at += 1;
         }
+        false
     }
 
     /// When the consumer got the record that was just noted, in milliseconds since 1970; or shortly after.
@@ -135,7 +167,8 @@ impl SpanCounter {
 
     /// Compares what the consumer got with what is readable now, in the part of the log that was read for it.
     pub(crate) fn finish(&self, (log_start, read_end): (u64, u64), verdict: &mut PartitionVerdict) {
-        for (TimedSpan { span, .. }, &readable) in self.spans.iter().zip(&self.counts) {
+        for (at, timed) in self.spans.iter().enumerate() {
+            let (span, readable) = (&timed.span, self.counts[at]);
             if span.from < log_start || span.end > read_end {
                 continue;
             }
@@ -151,6 +184,9 @@ impl SpanCounter {
                 add(Anomaly::ReadBeforeCommit, read - readable);
             } else if read < readable {
                 add(Anomaly::PollSkip, readable - read);
+            } else if timed.batch_sum.is_some_and(|sum| sum != self.sums[at]) {
+                // As many records, but not the same: at least one was replaced.
+                add(Anomaly::ReadBeforeCommit, 1);
             }
         }
     }
@@ -169,6 +205,7 @@ mod tests {
                 hidden,
             },
             unix_ms: 1_000 + from,
+            batch_sum: None,
         }
     }
 
@@ -179,6 +216,28 @@ mod tests {
             polls.add_span(one);
         }
         assert_eq!(polls.spans, [span(0, 5, 0), span(8, 9, 1)]);
+    }
+
+    #[test]
+    fn as_many_records_in_other_batches_were_not_committed() {
+        let read = |sum| {
+            let timed = TimedSpan {
+                batch_sum: sum,
+                ..span(2, 6, 0)
+            };
+            let mut counter = SpanCounter::new(0, vec![timed]);
+            // The first batch begins before the span.
+            for (base, records) in [(0, 0), (2, 3), (5, 1), (6, 2)] {
+                counter.note_batch(base, 10 + base);
+                counter.note(base, records);
+            }
+            let mut verdict = PartitionVerdict::default();
+            counter.finish((0, 13), &mut verdict);
+            verdict.count_of(Anomaly::ReadBeforeCommit)
+        };
+        assert_eq!(read(Some(12 + 15)), 0);
+        assert_eq!(read(Some(12 + 16)), 1);
+        assert_eq!(read(None), 0);
     }
 
     #[test]

@@ -288,8 +288,8 @@ fn read(
         offset: deviations.read_offset(partition.offset, readable),
         bytes_max: partition.bytes_max.min(left),
         upper_bound_offset: match fetch.reader {
-            Reader::Consumer { .. } => readable,
-            Reader::Debugging => replica.log.log_end_offset(),
+            Reader::Consumer { .. } if !deviations.dirty_reads => readable,
+            Reader::Consumer { .. } | Reader::Debugging => replica.log.log_end_offset(),
         },
         first_batch,
     };

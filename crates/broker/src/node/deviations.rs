@@ -33,6 +33,8 @@ pub struct Deviations {
     pub change_replicas: bool,
     /// Some Fetch responses begin a few offsets after the one that was asked for.
     pub skip_reads: bool,
+    /// Consumers get records that followers do not have so far.
+    pub dirty_reads: bool,
 }
 
 /// Offsets that a Fetch response passes over: more than any batch of the simulation has.

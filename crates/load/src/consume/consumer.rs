@@ -9,7 +9,7 @@ use kgauge_scenario::ConsumeFlow;
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::message_set::tally;
-use kgauge_wire::record_batch::{BatchTally, TallyDepth};
+use kgauge_wire::record_batch::TallyDepth;
 
 use super::committed::sum_of_committed;
 use super::group::GroupSubscription;
@@ -527,14 +527,14 @@ impl Consumer {
             };
             match counted {
                 Ok(found) if echo.is_some() => {
-                    note_polled(&mut self.polls, &position, part, &found, unix_ms);
+                    Self::note_polled(&mut self.polls, &position, part, &found, bytes, unix_ms);
                     let consumed_ns = around.clock.now_ns();
                     all += self.echoes.len() as u64;
                     self.totals.consumed += self.echoes.len() as u64;
                     self.note_echoes(part, consumed_ns, recorder);
                 }
                 Ok(found) => {
-                    note_polled(&mut self.polls, &position, part, &found, unix_ms);
+                    Self::note_polled(&mut self.polls, &position, part, &found, bytes, unix_ms);
                     let logical_bytes = found.key_bytes + found.value_bytes + found.header_bytes;
                     // Only checked records count as read.
                     recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
@@ -577,20 +577,5 @@ impl Consumer {
                 subscription.shared.give_up();
             }
         }
-    }
-}
-
-/// Notes what a verified consumer got.
-fn note_polled(
-    polls: &mut Option<PollLog>,
-    position: &Position,
-    part: &FetchedRecords,
-    found: &BatchTally,
-    unix_ms: i64,
-) {
-    if let Some(polls) = polls {
-        let span = (part.from_offset, position.offset);
-        let unix_ms = u64::try_from(unix_ms).unwrap_or(0);
-        polls.note_read(position.partition, span, found.records, unix_ms);
     }
 }
