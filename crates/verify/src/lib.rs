@@ -20,8 +20,8 @@ mod tally;
 pub use check::{PartitionCheck, ReadExtent};
 pub use digest::{DIGEST_OFFSETS, ReplicaDigest, batch_mark};
 pub use ledger::{
-    BatchEntry, BatchFate, CLOCK_MS, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError, LedgerReader,
-    LedgerWriter, PARTITION_MAX, PARTITION_UNKNOWN, ReadSpan, TransactionFate,
+    BatchEntry, BatchFate, CLOCK_MS, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError,
+    LedgerReader, LedgerWriter, PARTITION_MAX, PARTITION_UNKNOWN, ReadSpan, TransactionFate,
 };
 pub use outcomes::{
     LedgerKind, OutcomeError, PartitionOutcomes, producer_number, producer_place,
