@@ -453,6 +453,7 @@ fn no_file_or_folder_is_for_odds_and_ends() {
 fn every_page_that_the_map_names_is_there() {
     for page in [
         "README.md",
+        "CONTRIBUTING.md",
         "ARCHITECTURE.md",
         "STYLE.md",
         "CHANGELOG.md",
@@ -462,6 +463,7 @@ fn every_page_that_the_map_names_is_there() {
         "docs/internals/interop.md",
         "docs/internals/run-folder.md",
         "docs/internals/writing.md",
+        "docs/guide/README.md",
         "docs/guide/scenario.md",
         "docs/guide/report.md",
         "docs/guide/client-properties.md",

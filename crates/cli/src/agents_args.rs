@@ -11,10 +11,11 @@ use crate::exit::{ExitStatus, OrStop, stop};
 /// Which processes generate the load.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AgentsArgs {
-    /// Generate the load with several processes: `local:N` on this machine, `ssh:HOST,HOST`,
-    /// `HOST:PORT,HOST:PORT` of running `kgauge agent --listen`, or `join:N[,listen=ADDR]` to wait for
-    /// N of `kgauge agent --join`, or pods of Kubernetes with `k8s:replicas=N,namespace=NAME` (see
-    /// `kgauge help kubernetes`) [default: this process]
+    /// Generate the load with several processes, called agents: `local:N` on this machine,
+    /// `ssh:HOST,HOST`, `HOST:PORT,HOST:PORT` of running `kgauge agent --listen`,
+    /// `join:N[,listen=ADDR]` to wait for N of `kgauge agent --join`, or
+    /// `k8s:replicas=N,namespace=NAME` for Kubernetes pods (`kgauge help kubernetes`) [default: this
+    /// process]
     #[arg(long, value_name = "AGENTS")]
     pub(crate) agents: Option<String>,
 
@@ -22,8 +23,8 @@ pub(crate) struct AgentsArgs {
     #[arg(long, value_name = "WHAT", default_value = "fail", requires = "agents")]
     pub(crate) agents_lost: LostAgents,
 
-    /// Run each echo flow on one agent, so that one clock measures it, or spread its clients over all agents. Then
-    /// end-to-end times compare two agents' clocks; the report shows the error and marks smaller figures
+    /// Agents that run an echo flow: one, so that one clock measures it, or all. End-to-end times then
+    /// compare two agents' clocks, and the report marks times smaller than the clocks' error
     #[arg(long, value_name = "HOW", default_value = "one", requires = "agents")]
     pub(crate) agents_echo: EchoAgents,
 
@@ -45,7 +46,7 @@ pub(crate) enum LostAgents {
 /// Values of `--agents-echo`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EchoAgents {
-    /// One agent and one clock for each echo flow
+    /// One agent, and so one clock, for each echo flow
     #[default]
     One,
     /// All agents

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Colours on stdout; `auto`: in a terminal, unless NO_COLOR is set
+    /// When to use colours on stdout; `auto` means in a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", global = true, default_value_t = ColorChoice::Auto)]
     pub(crate) color: ColorChoice,
 }
@@ -51,19 +51,19 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Generate load for a run on another machine
     Agent(AgentArgs),
-    /// Print the Kubernetes objects of a run whose agents are pods
+    /// Print the Kubernetes objects of a run whose load comes from pods
     Agents(AgentsCommand),
     /// Find the highest rate that keeps its goals
     Capacity(Box<CapacityArgs>),
     /// Compare two settings, scenarios or targets in pairs until the answer is clear
     Ab(Box<AbArgs>),
-    /// Find settings that help, and prove it against the settings in force
+    /// Find settings that help, and prove them against the settings in force
     Tune(Box<TuneArgs>),
     /// Check a cluster: facts, capacity, latency, and the three findings that matter most
     Checkup(Box<CheckupArgs>),
     /// Find how many machines a load needs, from measured runs
     Size(Box<SizeArgs>),
-    /// List the built-in studies and the question that each answers
+    /// List the built-in scenarios and studies, with the question that each answers
     Studies(StudiesArgs),
     /// Start and stop test clusters: embedded, or any release of Apache Kafka
     Cluster(ClusterArgs),
@@ -169,7 +169,7 @@ pub(crate) struct ScenarioArgs {
     pub(crate) repeat: Option<u32>,
 }
 
-/// List the built-in studies and the question that each answers
+/// List the built-in scenarios and studies, with the question that each answers
 #[derive(Debug, Args)]
 #[command(after_help = help::STUDIES)]
 pub(crate) struct StudiesArgs {

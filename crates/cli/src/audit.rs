@@ -72,7 +72,7 @@ fn read(name: &str) -> anyhow::Result<AuditInput> {
     got.with_context(|| format!("cannot read {name}"))?;
     anyhow::ensure!(
         bytes.len() as u64 <= FILE_BYTES_MAX,
-        "{name} is larger than 256 MiB\n  cut out the part that the tool has printed"
+        "{name} is larger than 256 MiB\n  pass only the output of the tool"
     );
     Ok((name.to_owned(), bytes))
 }
@@ -83,7 +83,7 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
         "--buffer-memory",
         buffer,
         parse_bytes,
-        "give bytes, as in 33554432 or 32MiB",
+        "give bytes, such as 33554432 or 32MiB",
     )?;
     let nic = arguments.nic.as_deref();
     let nic_bits_per_s = value(
@@ -97,7 +97,7 @@ fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
         "--as-of",
         as_of,
         parse_release,
-        "give a release of Kafka, as in 1.0.2",
+        "give a release of Kafka, such as 1.0.2",
     )?;
     if nic_bits_per_s.is_some() && arguments.brokers.is_none() {
         let words = "--nic needs --brokers, the number of network cards that share the load";

@@ -24,15 +24,16 @@ pub(crate) struct BuiltInArgs {
     #[arg(long, value_name = "ACKS")]
     acks: Option<String>,
 
-    /// Codec: none, gzip, snappy, lz4 or zstd; values then shrink to a quarter [default: none]
+    /// Codec: none, gzip, snappy, lz4 or zstd. With a codec, values are such that it shrinks them to a
+    /// quarter [default: none]
     #[arg(long, value_name = "CODEC")]
     compression: Option<String>,
 
-    /// `linger.ms` of the producers [default: Kafka's]
+    /// `linger.ms` of the producers [default: Kafka's, 5]
     #[arg(long, value_name = "MS")]
     linger: Option<String>,
 
-    /// `batch.size` of the producers [default: Kafka's]
+    /// `batch.size` of the producers [default: Kafka's, 16384]
     #[arg(long, value_name = "SIZE")]
     batch_size: Option<String>,
 

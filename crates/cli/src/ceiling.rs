@@ -179,7 +179,7 @@ fn table(ceilings: &CeilingJson) -> String {
             trial = Some(&row.trial);
             text.push_str(&format!(
                 "\n{}\n{:<24}  {:>7}  {:>9}  {:>7}  {:>6}  {:>8}\n",
-                row.trial, "", "threads", "records/s", "MB/s", "CPU ns", "a core"
+                row.trial, "", "threads", "records/s", "MB/s", "CPU ns", "per core"
             ));
         }
         text.push_str(&format!(
@@ -194,8 +194,8 @@ fn table(ceilings: &CeilingJson) -> String {
         ));
     }
     text.push_str(
-        "\nCPU ns: CPU time of the load threads per record. A core: records per second of\none \
-         core that does nothing else. Over loopback the sink uses CPU time as well.\n",
+        "\nCPU ns: CPU time of the load threads per record. Per core: records per second\nof a core \
+         that does nothing else. Over loopback, the receiver uses CPU as well.\n",
     );
     text
 }

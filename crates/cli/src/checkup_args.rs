@@ -8,6 +8,9 @@ use crate::help;
 /// Check a cluster: facts, capacity, latency, and the three findings that matter most
 #[derive(Debug, Args)]
 #[command(after_help = help::CHECKUP)]
+// A checkup leaves nothing on the cluster and uses only topics that it creates.
+#[command(mut_arg("keep", |keep| keep.hide(true)))]
+#[command(mut_arg("allow_existing", |topic| topic.hide(true)))]
 pub(crate) struct CheckupArgs {
     /// Cluster to check, as in `kgauge run` [default: the environment variable KGAUGE_TARGET, or else
     /// embedded]
@@ -36,7 +39,7 @@ pub(crate) struct CheckupArgs {
     #[arg(long, value_name = "RATE")]
     pub(crate) max_rate: Option<String>,
 
-    /// Most bytes on the brokers' disks at any time, replicas included [default: a fifth of the free
+    /// Maximum bytes on the brokers' disks at any time, replicas included [default: a fifth of the free
     /// space, or 10 GB if brokers do not report it]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_disk: Option<String>,

@@ -48,7 +48,7 @@ pub(crate) struct ConductArgs {
     pub(crate) no_wire_evidence: bool,
 
     /// Speed of a network interface of this machine, such as `eth0=10Gbit`; may be repeated. Needed
-    /// when the driver reports none or a wrong one. Units: Kbit, Mbit or Gbit per second
+    /// when the driver reports none or a wrong one. Units: Kbit, Mbit, Gbit or Tbit per second
     #[arg(long = "network-speed", value_name = "IF=SPEED")]
     pub(crate) network_speeds: Vec<String>,
 

@@ -14,7 +14,8 @@ Examples:
   kgauge runs                                    # earlier runs
   kgauge capacity --goal 'p99 <= 20 ms'          # highest rate with that p99
   kgauge ab --a linger.ms=0 --b linger.ms=5      # which is better?
-  kgauge checkup --target host:9092              # what to improve in it
+  kgauge tune --target kafka:4.3.1               # which settings help?
+  kgauge checkup --target host:9092              # what should be improved?
   kgauge size --from RUN --rate 50MB/s --record 1kB  # how many machines?
   kgauge report kgauge-runs/RUN                  # report an earlier run
   kgauge truth                                   # test kgauge itself
@@ -38,7 +39,7 @@ Examples:
 
 Lead and agents prove to each other over TLS 1.3 that they know the token. An agent that loses its lead stops its load \
 within a second. The exit status of --join is 0 when the run is over, 1 when the lead was lost, and 2 when the lead \
-refused the agent or was not there.";
+refused the agent or could not be reached.";
 
 pub(crate) const AGENTS_MANIFEST: &str = "\
 Examples:
@@ -50,8 +51,8 @@ Examples:
       my-scenario.yaml --target strimzi:kafka/my-cluster,user=kgauge \\
       > nightly.yaml
 
-The objects are a Secret, a ConfigMap with the plan, a Service, and one Job each for the lead and the agents; with \
-user= also the KafkaUser. Guide: kgauge help kubernetes";
+The objects are a Secret, a ConfigMap with the plan, a Service, one Job for the agents and one for the lead, which \
+plans and merges. With user= there is also the KafkaUser. Guide: kgauge help kubernetes";
 
 pub(crate) const INIT: &str = "\
 Examples:
@@ -73,6 +74,16 @@ pub(crate) const GOAL_OF_SEARCH: &str =
     "Goal that the rate must keep, such as `p99 <= 20 ms`; may be repeated";
 pub(crate) const DURATION_OF_SEARCH: &str =
     "How long the load at a bound is measured [default: 60 s]";
+
+/// `--duration` of A/B tests and tuning: many short repeats show more than few long ones.
+pub(crate) const DURATION_OF_PAIRS: &str =
+    "How long the load is measured per repeat [default: 10 s, with --quick 5 s]";
+
+/// `kgauge size` prints another answer than a run.
+pub(crate) const JSON_OF_SIZE: &str = "Print the answer as JSON instead of tables";
+pub(crate) const VERBOSE_OF_SIZE: &str =
+    "Also print each resource, and the CPU time of each kind of work";
+pub(crate) const QUIET_OF_SIZE: &str = "Print only the answer, the tables and the caveats";
 
 /// A comparison has other details than a run.
 pub(crate) const VERBOSE_OF_COMPARE: &str = "Also print all other figures, a sentence per figure, \
@@ -100,8 +111,8 @@ Examples:
   kgauge check scenarios/*.yaml --json
   kgauge check linkedin-2014 --seed 42           # with the order of repeats
 
-Shows trials, repeats, time and bytes written. kgauge starts and contacts no cluster. The exit status is 2 if a file has \
-a mistake, with the same messages as `kgauge run`.";
+kgauge shows trials, repeats, time and bytes written, and contacts no cluster. The exit status is 2 if a file has a \
+mistake, with the same messages as `kgauge run`.";
 
 pub(crate) const SIZE: &str = "\
 Examples:
@@ -111,11 +122,14 @@ Examples:
   kgauge size --from RUN1 RUN2 --rate 20MB/s --record 400kB --fan-out 2 \\
       --retention 3d --lose 1 --prices machines.csv --page size.html
 
-Fits the CPU time of requests, batches and bytes to the trials of the runs, and counts the machines that hold the peak \
-when the given number of brokers is down. The runs must vary batch and record sizes, be of one release and one kind of \
-machine, and have replicas and consumers if those are needed; otherwise kgauge lists the missing trials. The first line \
-of a table of machine types names its columns: name, vcpus, memory_gib, and as far as known network_gbit_per_s, \
-disk_mb_per_s, disk_gb, price_per_hour, disk_price_per_gb_month, zone_price_per_gb";
+kgauge determines from the trials how much CPU time requests, batches and bytes cost the brokers. It then counts the \
+machines that hold the peak while --lose brokers are down. The runs must be of one release on one kind of machine and \
+vary batch and record sizes. They must have replicas and consumers if you need those. kgauge lists missing trials.
+
+The first line of a table of machine types names its columns: name, vcpus and memory_gib, and optionally \
+network_gbit_per_s, disk_mb_per_s, disk_gb, price_per_hour, disk_price_per_gb_month and zone_price_per_gb.
+
+The exit status is 0 if there is an answer, 2 if there is none, and 3 if the target failed while it was measured.";
 
 pub(crate) const RUNS: &str = "\
 Examples:
@@ -124,14 +138,15 @@ Examples:
   kgauge runs --prune --older-than 30d           # asks first
   kgauge runs --prune --keep 10 --yes
 
-With both conditions, --prune removes runs that are older and not among the newest N. It removes only run folders, and \
-none that a running kgauge uses.";
+With both --older-than and --keep, --prune removes runs that are older and not among the newest N. It removes only run \
+folders, and none that a running kgauge uses.";
 
 pub(crate) const HELP: &str = "\
 Examples:
   kgauge help scenario                           # every key of a scenario
   kgauge help marks                              # marks next to latencies
-  kgauge help targets
+  kgauge help targets                            # embedded, Kafka, yours
+  kgauge help kubernetes                         # Strimzi, load from pods
   kgauge help exit-codes
   kgauge help cluster up                         # as with --help";
 
@@ -191,7 +206,7 @@ Each pair is one repeat of both sides, in random order. The test ends as soon as
 differ by less than the width, or when the budget is spent. You may watch and stop it at any time without raising the \
 rate of false answers, which is at most 5 %.
 
-Ctrl-C prints what is known so far. The exit status is 0 if the answer is clear, whichever it is, and 2 if it is not.";
+Ctrl-C prints the result so far. The exit status is 0 if the answer is clear, whichever it is, and 2 if it is not.";
 
 pub(crate) const TUNE: &str = "\
 Examples:
@@ -205,9 +220,10 @@ Examples:
       --target kafka:4.3.1,brokers=3
   kgauge tune --resume kgauge-runs/RUN           # continue a search
 
-kgauge measures the settings in force and their bottleneck, screens settings that act on it, and lets the best ones race. \
-Then it measures the winner again beside the settings in force. Only this proof makes a recommendation. Settings that \
-decide what an ack means never change without --durability-may-change, nor do broker settings of existing clusters.
+kgauge measures the settings in force and their bottleneck. It screens settings that act on the bottleneck, and \
+compares the best ones. It then measures the winner again next to the settings in force, and only recommends what \
+passes this proof. Settings that decide what an ack means never change without --durability-may-change. Broker \
+settings of existing clusters never change.
 
 The exit status is 0 if the answer is clear, also if nothing helps. It is 1 if the settings in force miss a condition, \
 and 2 if there is no clear answer or the settings in force cannot be judged.";
@@ -222,10 +238,11 @@ Examples:
       --metrics http://b1:9404/metrics,http://b2:9404/metrics
   kgauge checkup --target kafka:4.3.1,brokers=3
 
-Before any load, kgauge shows the topics, bytes and time that the checkup needs, and asks for confirmation. It \
-respects quotas and deletes its topics, even after Ctrl-C. On an existing cluster it ends the load if partitions fall out of sync or a disk is more \
-than 85 % full. With --metrics, also if request handlers are less than 10 % idle. A cluster that is not healthy gets \
-no load.
+Before any load, kgauge shows the topics, bytes and time that the checkup needs. On an existing cluster it asks for \
+confirmation. It respects quotas and deletes its topics, even after Ctrl-C.
+
+On an existing cluster, kgauge ends the load if partitions fall out of sync or a disk is more than 85 % full. With \
+--metrics, it also does so if request handlers are less than 10 % idle. A cluster that is not healthy gets no load.
 
 The exit status is 1 if no rate keeps the goal, 2 if no bound was found, and 3 if the load was ended to protect the \
 cluster, or the cluster was not healthy.";
@@ -251,7 +268,7 @@ Examples:
   kgauge ceiling --set stages.hold='5 s' --json
 
 kgauge generates, batches, compresses, checksums and times records as in any run. `in the process` discards them; \
-`over loopback` sends them to a thread that responds at once and stores nothing. Each run measures this maximum for \
+`over loopback` sends them to a thread that responds at once and stores nothing. Every run measures this maximum for \
 its own flows, and its report shows the share that was used.";
 
 pub(crate) const AUDIT: &str = "\
@@ -262,9 +279,10 @@ Examples:
   kgauge audit runs/*.log --as-of 1.0.2 --partitions 10 --json
   kgauge audit omb-result.json
 
-Reads output of kafka-producer-perf-test and kafka-consumer-perf-test of any release, also inside logs, Markdown or \
-prose. Also reads output of rdkafka_performance and results of OpenMessaging Benchmark. The exit status is 1 if \
-figures contradict each other.";
+kgauge reads output of kafka-producer-perf-test and kafka-consumer-perf-test of any release, also inside logs, \
+Markdown or prose. It also reads output of rdkafka_performance and results of OpenMessaging Benchmark.
+
+The exit status is 0 without contradictions, 1 if figures contradict each other, and 2 if there is nothing to audit.";
 
 pub(crate) const TRUTH: &str = "\
 Examples:

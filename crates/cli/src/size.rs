@@ -193,7 +193,7 @@ fn prices(file: &Path) -> anyhow::Result<Vec<MachineType>> {
             std::fs::metadata(file).with_context(|| format!("cannot open {}", file.display()))?;
         anyhow::ensure!(
             length.is_file() && length.len() <= PRICES_BYTES_MAX,
-            "{} is no table of machine types: it must be a file of at most 1 MiB",
+            "{} is not a table of machine types: it must be a file of at most 1 MiB",
             file.display()
         );
         let text = std::fs::read_to_string(file)

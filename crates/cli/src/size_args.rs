@@ -12,12 +12,16 @@ use crate::help;
 /// Find how many machines a load needs, from measured runs
 #[derive(Debug, Args)]
 #[command(after_help = help::SIZE)]
+#[command(mut_arg("json", |json| json.help(help::JSON_OF_SIZE)))]
+#[command(mut_arg("verbose", |verbose| verbose.help(help::VERBOSE_OF_SIZE)))]
+#[command(mut_arg("quiet", |quiet| quiet.help(help::QUIET_OF_SIZE)))]
 pub(crate) struct SizeArgs {
     /// Run folders that show what load costs
     #[arg(long, value_name = "RUN", required_unless_present = "measure", num_args = 1..)]
     pub(crate) from: Vec<PathBuf>,
 
-    /// Make the trials first, in about fifteen minutes at full speed, on the target
+    /// Measure first: run fourteen trials on the target, most of them at full speed, in about fifteen
+    /// minutes
     #[arg(long, conflicts_with = "from")]
     pub(crate) measure: bool,
 
@@ -26,11 +30,11 @@ pub(crate) struct SizeArgs {
     #[arg(long = "target", value_name = "TARGET", requires = "measure")]
     pub(crate) target: Option<String>,
 
-    /// Measure shorter, for a first look
+    /// Use shorter trials, for a first estimate
     #[arg(long, requires = "measure")]
     pub(crate) quick: bool,
 
-    /// Override a value of the measured scenario, as in `kgauge run`; may be repeated
+    /// Override one value of the measured scenario, as in `kgauge run`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "measure")]
     pub(crate) set: Vec<String>,
 
@@ -50,7 +54,7 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = seconds)]
     pub(crate) retention: f64,
 
-    /// How many times each record is read
+    /// Number of times each record is read
     #[arg(long, value_name = "N", default_value = "1", value_parser = amount)]
     pub(crate) fan_out: f64,
 
@@ -62,7 +66,7 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) lose: u32,
 
-    /// Clients use TLS
+    /// Clients connect with TLS
     #[arg(long)]
     pub(crate) tls: bool,
 
@@ -70,15 +74,16 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) p99: Option<f64>,
 
-    /// Uncompressed by compressed bytes of your records [default: as in the runs]
+    /// Compression ratio of your records: uncompressed ÷ compressed bytes [default: as in the runs]
     #[arg(long, value_name = "RATIO", value_parser = factor, conflicts_with = "sample")]
     pub(crate) compression: Option<f64>,
 
-    /// Files with some of your records, one per line: every codec is measured on them
+    /// Files with some of your records, one per line. kgauge measures how well each codec compresses
+    /// them
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) sample: Vec<PathBuf>,
 
-    /// Each file of `--sample` is one record
+    /// Treat each file of `--sample` as one record
     #[arg(long, requires = "sample")]
     pub(crate) whole_files: bool,
 
@@ -87,23 +92,23 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_name = "CODEC", value_parser = codec)]
     pub(crate) codec: Option<Codec>,
 
-    /// Topics have another codec than producers, so brokers compress again
+    /// Topics use another codec than producers, so brokers compress again
     #[arg(long)]
     pub(crate) recompress: bool,
 
-    /// Outage of a broker, or of all consumers; 0s for none ...
+    /// Longest outage of a broker, or of all consumers; 0s for none
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = any_seconds)]
     pub(crate) outage: f64,
 
-    /// ... after which they catch up within this time
+    /// Time within which they must have caught up after the outage
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = seconds)]
     pub(crate) catch_up: f64,
 
-    /// Availability zones of brokers and clients; traffic between them has a price
+    /// Number of availability zones; traffic between zones adds to the price
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) zones: u32,
 
-    /// Dedicated controllers, on the cheapest machine type
+    /// Number of dedicated controllers, on the cheapest machine type
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
     pub(crate) controllers: u32,
 
@@ -111,7 +116,7 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
 
-    /// Write a page (HTML) to this file
+    /// Also write the answer as an HTML page to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) page: Option<PathBuf>,
 

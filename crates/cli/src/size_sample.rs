@@ -28,7 +28,7 @@ pub(crate) fn measured(
         }
     };
     let bytes: usize = records.iter().map(|record| record.len()).sum();
-    anyhow::ensure!(bytes > 0, "the sample has no record that is not empty");
+    anyhow::ensure!(bytes > 0, "the sample has no records, or only empty ones");
     // Real batches have at least a record; so many bytes are never one batch.
     let batch_bytes_max = batch_bytes.clamp(1.0, 64e6) as usize;
     let mut codecs = Vec::new();

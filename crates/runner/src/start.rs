@@ -276,8 +276,8 @@ fn several_clusters(plan: &Plan) -> Option<String> {
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
     differ.then(|| {
-        "Trials with other releases or broker settings ran on separate clusters; release and broker \
-         details are those of the first."
+        "Release and broker details are those of the first of several clusters. Trials with other \
+         releases, brokers or broker settings ran on separate clusters."
             .to_owned()
     })
 }

@@ -49,7 +49,7 @@ fn refusal(flow: &FlowPlan) -> Option<(String, String, String)> {
     let bytes_min = IDENTITY_BYTES + echo_bytes;
     if !is_made_here(writes) {
         let what = "each verified value contains its identity, so kgauge must generate it";
-        let cure = "remove `file`, `null-values` and `content`";
+        let cure = "remove `file` and `null-values`";
         return Some((path("record"), what.into(), cure.into()));
     }
     if writes.record.value_bytes_min() < bytes_min {

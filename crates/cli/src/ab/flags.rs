@@ -12,18 +12,19 @@ use crate::help;
 #[derive(Debug, Default, Args)]
 #[command(after_help = help::AB)]
 #[command(mut_arg("goals", |goals| goals.hide(true)))]
+#[command(mut_arg("duration", |duration| duration.help(help::DURATION_OF_PAIRS)))]
 pub(crate) struct AbArgs {
     /// Built-in scenario or scenario file; two of them are compared with each other [default:
     /// throughput]
     #[arg(value_name = "SCENARIO|FILE", num_args = 0..=2)]
     pub(crate) what: Vec<String>,
 
-    /// Settings of side A, as for `--set`; several separated by commas, or the flag repeated [default:
-    /// as in the scenario]
+    /// Settings of side A, in the form of `--set`; separate several with commas or repeat the flag
+    /// [default: as in the scenario]
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) a: Vec<String>,
 
-    /// Settings of side B [default: as in the scenario]
+    /// Settings of side B, in the same form [default: as in the scenario]
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) b: Vec<String>,
 

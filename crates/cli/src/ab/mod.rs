@@ -81,7 +81,7 @@ fn sides(arguments: &AbArgs) -> anyhow::Result<(AbKind, [String; 2])> {
         (Some((_, kind)), None) => kind,
         (None, _) => {
             return Err(refused(
-                "there are no two sides to compare\n  add --a and --b PATH=VALUE, a second \
+                "there are no two sides to compare\n  add --a or --b PATH=VALUE, a second \
                  scenario, a second --target, or --aa",
             ));
         }

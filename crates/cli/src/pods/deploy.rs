@@ -199,7 +199,7 @@ fn finish(
     if !run.exists() {
         return Err(stop(
             status,
-            "the lead has no results; its messages above say why",
+            "the lead has no results; its messages above have the reason",
         ));
     }
     note_origin(&run, origin).or_unwritable()?;

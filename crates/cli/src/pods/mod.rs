@@ -20,7 +20,7 @@ use crate::{help, run};
 /// The first of a lead's further arguments, if it makes a checkup.
 const CHECKUP: &str = "checkup";
 
-/// Kubernetes objects for load agents
+/// Print the Kubernetes objects of a run whose load comes from pods
 #[derive(Debug, Args)]
 pub(crate) struct AgentsCommand {
     #[command(subcommand)]
@@ -46,7 +46,7 @@ enum AgentsAction {
 #[derive(Debug, Args)]
 #[command(after_help = help::AGENTS_MANIFEST)]
 pub(crate) struct ManifestArgs {
-    /// `k8s:replicas=N,namespace=NAME`; also, after commas: image=IMAGE, pull-secret=NAME, cpu=2,
+    /// `k8s:replicas=N,namespace=NAME`, and separated by commas: image=IMAGE, pull-secret=NAME, cpu=2,
     /// memory=1Gi, node-selector=KEY=VALUE, deadline=4h
     #[arg(value_name = "K8S")]
     agents: String,
@@ -55,7 +55,7 @@ pub(crate) struct ManifestArgs {
     #[arg(value_name = "SCENARIO|FILE")]
     what: String,
 
-    /// Existing cluster to test, as for `kgauge run` [default: the environment variable KGAUGE_TARGET]
+    /// Existing cluster to test, as in `kgauge run` [default: the environment variable KGAUGE_TARGET]
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
 

@@ -8,13 +8,14 @@ use crate::built_in_args::BuiltInArgs;
 use crate::conduct_args::ConductArgs;
 use crate::help;
 
-/// Find settings that help, and prove it against the settings in force
+/// Find settings that help, and prove them against the settings in force
 #[derive(Debug, Default, Args)]
 #[command(
     after_help = help::TUNE,
     mut_arg("keep", |arg| arg.long("keep-data")),
     // `--goal` is that of the search.
-    mut_arg("goals", |arg| arg.long("scenario-goal").hide(true))
+    mut_arg("goals", |arg| arg.long("scenario-goal").hide(true)),
+    mut_arg("duration", |arg| arg.help(help::DURATION_OF_PAIRS))
 )]
 pub(crate) struct TuneArgs {
     /// Built-in scenario, study or scenario file with one trial [default: latency for the goal of that
@@ -41,12 +42,12 @@ pub(crate) struct TuneArgs {
     #[arg(id = "condition", long = "keep", value_name = "CONDITION")]
     pub(crate) conditions: Vec<String>,
 
-    /// Where settings may change; several separated by commas [default: all three]
+    /// Only try settings of these places, separated by commas [default: all three]
     #[arg(long = "try", value_name = "WHERE", value_delimiter = ',', value_parser = ["client", "topic", "broker"])]
     pub(crate) scopes: Vec<String>,
 
-    /// Try this setting instead of those that kgauge knows, as for `--set`; may be repeated. Settings
-    /// separated by commas change together
+    /// Try this setting instead of those that kgauge knows, in the form of `--set`; may be repeated.
+    /// Settings separated by commas change together
     #[arg(long = "candidate", value_name = "PATH=VALUE")]
     pub(crate) candidates: Vec<String>,
 

@@ -89,7 +89,10 @@ fn local_agents_write_what_one_process_writes() {
     let output = site.run(&[&command[..], &["--agents", "local:3"]].concat());
     let stderr = check_status(&output, 0);
     let table = text(&output.stdout);
-    assert!(table.contains("3 agents began within ±"), "{table}{stderr}");
+    assert!(
+        table.contains("3 agents started within ±"),
+        "{table}{stderr}"
+    );
     assert_eq!(acked(&site.path("out")), acked(&site.path("alone")));
     assert_eq!(acked(&site.path("out")), (4_000, 4_000));
     let agents = &json(&site.path("out/summary.json"))["trials"][0]["agents"];

@@ -105,13 +105,8 @@ fn write_findings(writer: &mut Writer, summary: &CheckupSummary) {
     }
     let more = all.len().saturating_sub(shown);
     if more > 0 {
-        let more = format::plural(more as u64, "finding", "findings");
-        writer.sentence(
-            Some(Ink::Soft),
-            &format!("{more} more in the report."),
-            "",
-            "  ",
-        );
+        let more = format::plural(more as u64, "more finding", "more findings");
+        writer.sentence(Some(Ink::Soft), &format!("{more} in the report."), "", "  ");
     }
 }
 
@@ -142,7 +137,7 @@ mod tests {
             "1. New topics",
             "2. Broker 3",
             "3. A quota",
-            "1 finding more",
+            "1 more finding in the report.",
         ] {
             assert!(row(start).is_some(), "{start}\n{text}");
         }

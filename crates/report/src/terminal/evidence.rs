@@ -80,12 +80,12 @@ fn write_faults(writer: &mut Writer, view: &ReportView) {
     }
     let more = list.faults.len().saturating_sub(FAULTS_MAX);
     let repeats = view.faults.len() - 1;
-    let repeats = format::plural(repeats as u64, "repeat", "repeats");
+    let repeats = format::plural(repeats as u64, "more repeat", "more repeats");
     let words = match (more, view.faults.len()) {
         (0, 1) => return,
         (more, 1) => format!("and {more} more in events.jsonl"),
-        (0, _) => format!("and those of {repeats} more in events.jsonl"),
-        _ => format!("and {more} more, and those of {repeats} more, in events.jsonl"),
+        (0, _) => format!("and those of {repeats} in events.jsonl"),
+        _ => format!("and {more} more, and those of {repeats}, in events.jsonl"),
     };
     writer.sentence(Some(Ink::Soft), &words, "  ", "  ");
 }

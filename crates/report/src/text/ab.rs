@@ -10,7 +10,7 @@ use super::answer::{change, change_between};
 use super::capacity::void_cause;
 use crate::format;
 
-/// `B is better: throughput of B is +4.8 % (95 % interval +2.1 to +7.6 %) compared with A, higher in 14 of 15 pairs.`
+/// `B is better. B against A: throughput +4.8 % (95 % interval +2.1 to +7.6 %), higher in 14 of 15 pairs.`
 pub fn answer(test: &AbSummary) -> String {
     if let Some(alarms) = &test.false_alarms {
         return false_alarms(test, alarms);
@@ -27,17 +27,14 @@ pub fn answer(test: &AbSummary) -> String {
                 true => (test.above, "higher"),
                 false => (test.below, "lower"),
             };
-            format!(
-                "{better} is better: {name} of B is {known} compared with A, {how} in {count} of \
-                 {pairs}."
-            )
+            format!("{better} is better. B against A: {name} {known}, {how} in {count} of {pairs}.")
         }
         (AbVerdict::NoDifference, _) => format!(
-            "No difference above {}: {name} of B is {known} compared with A after {pairs}.",
+            "No difference above {} after {pairs}. B against A: {name} {known}.",
             width(test)
         ),
         (AbVerdict::Different | AbVerdict::Inconclusive, _) => {
-            format!("Inconclusive after {pairs}: {name} of B is {known} compared with A.")
+            format!("Inconclusive after {pairs}. B against A: {name} {known}.")
         }
     }
 }
@@ -184,7 +181,7 @@ fn end(test: &AbSummary) -> String {
         ),
         Some(AbEnd::Blocks) => format!(" The test had all of its pairs. {go_on}"),
         Some(AbEnd::Void { cause }) => format!(
-            " The test gave up: pairs were void several times in a row ({}). {go_on}",
+            " The test ended early: pairs were void several times in a row ({}). {go_on}",
             void_cause(cause)
         ),
         Some(AbEnd::SideLost { side }) => {
@@ -334,8 +331,8 @@ pub(crate) mod tests {
         let test = different();
         assert_eq!(
             answer(&test),
-            "B is better: throughput of B is +5.0 % (95 % interval +3.9 to +6.1 %) compared with A, \
-             higher in 7 of 7 pairs."
+            "B is better. B against A: throughput +5.0 % (95 % interval +3.9 to +6.1 %), higher in \
+             7 of 7 pairs."
         );
         assert_eq!(
             evidence(&test),
@@ -352,7 +349,7 @@ pub(crate) mod tests {
         let test = test_of(AbKind::Settings, "writers.latency.p99", &ratios);
         let text = answer(&test);
         assert!(
-            text.starts_with("B is better: p99 of B is −5.0 % (95 % interval −"),
+            text.starts_with("B is better. B against A: p99 −5.0 % (95 % interval −"),
             "{text}"
         );
         assert!(text.ends_with("lower in 7 of 7 pairs."), "{text}");
@@ -365,13 +362,13 @@ pub(crate) mod tests {
         let test = test_of(AbKind::Settings, "writers.throughput", &ratios);
         let text = answer(&test);
         assert!(
-            text.starts_with("No difference above 3 %: throughput"),
+            text.starts_with("No difference above 3 % after 5 pairs. B against A: throughput"),
             "{text}"
         );
         let mut test = test_of(AbKind::Settings, "writers.throughput", &[1.1, 0.95]);
         test.end = Some(AbEnd::Budget);
         let text = answer(&test);
-        assert!(text.starts_with("Inconclusive after 2 pairs: "), "{text}");
+        assert!(text.starts_with("Inconclusive after 2 pairs. "), "{text}");
         assert!(text.contains("too few pairs for an interval"), "{text}");
         assert!(
             cost(&test).contains("The budget ended the test. --resume"),

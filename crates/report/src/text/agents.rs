@@ -1,4 +1,4 @@
-//! Agents: how well they began together and how well their clocks are known, and what is wrong with one.
+//! Agents: how well they started together and how well their clocks are known, and what is wrong with one.
 
 use kgauge_analyze::summary::{AgentsSummary, WarningFinding as Finding};
 
@@ -41,25 +41,26 @@ pub fn sentences(agents: &AgentsSummary) -> Vec<String> {
     sentences
 }
 
-/// `4 agents began within ±38 us of the agreed time; their clocks were known to ±52 us.`
+/// `4 agents started within ±38 µs of the agreed time, the last one 58 µs late by its own clock. The largest error of a
+/// clock was ±52 µs.`
 fn together(agents: &AgentsSummary) -> String {
     let count = format::counted(agents.count.into(), "agent");
     let Some(start_ns) = agents.start_bound_ns else {
         return format!("{count} generated the load.");
     };
     let mut sentence = format!(
-        "{count} began within ±{} of the agreed time",
+        "{count} started within ±{} of the agreed time",
         format::nanoseconds(start_ns as f64)
     );
     if let Some(late_ns) = agents.start_late_ns_max {
         let late = format::nanoseconds(late_ns as f64);
-        sentence.push_str(&format!(", the last one {late} after it by its own clock"));
-    }
-    if let Some(bound_ns) = agents.clock_bound_ns_max {
-        let bound = format::nanoseconds(bound_ns as f64);
-        sentence.push_str(&format!("; clocks were known to ±{bound}"));
+        sentence.push_str(&format!(", the last one {late} late by its own clock"));
     }
     sentence.push('.');
+    if let Some(bound_ns) = agents.clock_bound_ns_max {
+        let bound = format::nanoseconds(bound_ns as f64);
+        sentence.push_str(&format!(" The largest error of a clock was ±{bound}."));
+    }
     sentence
 }
 
@@ -91,7 +92,7 @@ pub(super) fn warning(finding: &Finding) -> Option<String> {
             lag_ns_p99,
             others_ns_p99,
         } => format!(
-            "{agent} sent records late: p99 {}, the median of the other agents is {}.",
+            "{agent} sent records late: its lateness p99 was {}; the other agents' median was {}.",
             format::nanoseconds(*lag_ns_p99 as f64),
             format::nanoseconds(*others_ns_p99 as f64)
         ),
@@ -131,10 +132,10 @@ mod tests {
         };
         let sentence = together(&agents);
         assert!(
-            sentence.starts_with("4 agents began within ±38"),
+            sentence.starts_with("4 agents started within ±38"),
             "{sentence}"
         );
-        assert!(sentence.contains("clocks were known to ±52"), "{sentence}");
+        assert!(sentence.contains("error of a clock was ±52"), "{sentence}");
     }
 
     #[test]

@@ -189,8 +189,8 @@ fn of_load(fact: &LimitFact) -> Option<String> {
                     format!("; the mean request round trip was {mean}")
                 });
                 format!(
-                    "{}: {} of {} due in the hold were acked, some only after it; the client \
-                     buffer was full for {} of the time{round_trip}.",
+                    "{}: {} of {} due in the hold were acked, some of them after its end; the \
+                     client buffer was full for {} of the time{round_trip}.",
                     one.flow,
                     format::count(one.acked),
                     format::counted(one.scheduled, "record"),

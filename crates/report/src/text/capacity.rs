@@ -8,7 +8,7 @@ use kgauge_results::run::{LoadReason, MeasuredLoad, SearchEnd, VoidCause};
 use super::bottleneck;
 use crate::format;
 
-/// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in every window of 12 × 10 s; broke at 420,000 (2 of 3
+/// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in all 12 windows of 10 s; broke at 420,000 (2 of 3
 /// windows, p99 38 ms).`
 pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
     let goals = goals(capacity);
@@ -25,7 +25,7 @@ pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
             let sustained = sustained(capacity, search, lower);
             match search.end {
                 Some(SearchEnd::Found) => format!(
-                    "{sustained}. No upper bound: that is the highest rate that was allowed."
+                    "{sustained}. No upper bound: this is the highest rate that was allowed."
                 ),
                 _ => format!("{sustained}. No rate has broken the goals so far."),
             }
@@ -46,7 +46,7 @@ pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
         }
         (None, None) => match (search.full_speed, &search.end) {
             (Some(rate), Some(SearchEnd::Void { cause })) => format!(
-                "No bound was found: no load counted ({}). At full speed, the target acked {} records/s.",
+                "No bound was found: every load was void ({}). At full speed, the target acked {} records/s.",
                 void_cause(cause),
                 format::figure(rate)
             ),
@@ -59,15 +59,19 @@ pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
     }
 }
 
-/// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in every window of 12 × 10 s`.
+/// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in all 12 windows of 10 s`.
 fn sustained(capacity: &CapacitySummary, search: &CapacitySearch, lower: f64) -> String {
     let bytes = capacity.record_bytes.map(|bytes| bytes * lower / 1e6);
     let bytes = bytes.map_or_else(String::new, |megabytes| {
         format!(" ({} MB/s)", format::short(megabytes))
     });
     let windows = search.load_at(lower).map_or(0, |load| load.windows.len());
+    let windows = match windows {
+        1 => "in one window".to_owned(),
+        count => format!("in all {count} windows"),
+    };
     format!(
-        "Sustains {} records/s{bytes} with {} in every window of {windows} × {} s",
+        "Sustains {} records/s{bytes} with {} {windows} of {} s",
         format::figure(lower),
         goals(capacity),
         format::compact(capacity.window_s),
@@ -163,7 +167,7 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: boo
         }
         Some(SearchEnd::Void { cause }) => {
             let cause = void_cause(cause);
-            format!(" The search gave up: one load was void several times ({cause}).")
+            format!(" The search ended early: one load was void several times ({cause}).")
         }
         None if can_resume => " The search did not end; --resume continues it.".to_owned(),
         None => " The search did not end.".to_owned(),
@@ -360,7 +364,7 @@ pub(crate) mod tests {
         let search = &capacity.searches[0];
         assert_eq!(
             answer(&capacity, search),
-            "Sustains 412,000 records/s (412 MB/s) with p99 <= 20 ms in every window of 3 × 10 s; \
+            "Sustains 412,000 records/s (412 MB/s) with p99 <= 20 ms in all 3 windows of 10 s; \
              broke at 420,000 (2 of 3 windows, p99 38.0 ms)."
         );
         assert_eq!(
@@ -383,7 +387,7 @@ pub(crate) mod tests {
         capacity.searches[0].strict.upper = None;
         let text = answer(&capacity, &capacity.searches[0]);
         assert!(
-            text.ends_with("No upper bound: that is the highest rate that was allowed."),
+            text.ends_with("No upper bound: this is the highest rate that was allowed."),
             "{text}"
         );
         capacity.searches[0].strict = CapacityBounds {

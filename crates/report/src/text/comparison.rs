@@ -371,7 +371,7 @@ pub(crate) fn verdict(word: DifferenceVerdict) -> &'static str {
         DifferenceVerdict::Smaller => "smaller",
         DifferenceVerdict::Larger => "larger",
         DifferenceVerdict::NoDifference => "no difference found",
-        DifferenceVerdict::Undecided => "undecided",
+        DifferenceVerdict::Undecided => "inconclusive",
         DifferenceVerdict::NotComparable => "not comparable",
         DifferenceVerdict::NotMeasured => "not measured",
         DifferenceVerdict::NotJudged => "not judged",

@@ -301,10 +301,10 @@ fn transactions_sentence(transactions: &TransactionSummary, all: &RecordCounts) 
 
 fn protocol(protocol: TransactionProtocol) -> &'static str {
     match protocol {
-        TransactionProtocol::Kip98 => "version 1 (KIP-98): partitions are added by name",
+        TransactionProtocol::Kip98 => "version 1 (KIP-98): a request adds each partition",
         TransactionProtocol::Kip890 => {
-            "version 2 (KIP-890, transaction.version 2): partitions join when written to, and \
-             each end gives a new epoch"
+            "version 2 (KIP-890, transaction.version 2): partitions join with their first write, \
+             and each end of a transaction changes the producer epoch"
         }
     }
 }
@@ -368,8 +368,8 @@ mod tests {
         assert_eq!(
             of(&both[1..], &all),
             "41 transactions committed, none aborted; protocol: version 2 (KIP-890, \
-             transaction.version 2): partitions join when written to, and each end gives a new \
-             epoch"
+             transaction.version 2): partitions join with their first write, and each end of a \
+             transaction changes the producer epoch"
         );
         (all.transactions_aborted, all.aborted) = (1, 250);
         let text = of(&both[..1], &all);

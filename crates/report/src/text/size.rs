@@ -39,7 +39,7 @@ pub(crate) fn answer(answer: &SizeAnswer) -> String {
         let range = best.price_interval.map_or_else(String::new, |interval| {
             between(interval, price.total(), format::thousands)
         });
-        format!(", {}{range} a month", format::thousands(price.total()))
+        format!(", {}{range} per month", format::thousands(price.total()))
     });
     format!(
         "{} of type {}{range}, {}{disk} of disk each, and {partitions}{price}. {}",
@@ -73,8 +73,10 @@ fn brokers_range(choice: &MachineChoice) -> String {
 
 fn binding(choice: &MachineChoice) -> String {
     let why = match choice.binding {
-        SizingResource::Replicas => "Replicas and losses alone need that many".to_owned(),
-        other => format!("{} needs that many", format::capital(resource(other))),
+        SizingResource::Replicas => {
+            "The replicas and the brokers that may be down require this number".to_owned()
+        }
+        other => format!("{} requires this number", format::capital(resource(other))),
     };
     let used = choice
         .resources
@@ -82,7 +84,7 @@ fn binding(choice: &MachineChoice) -> String {
         .find(|need| need.resource == choice.binding);
     match used.and_then(ResourceNeed::used_part) {
         Some(part) => format!(
-            "{why}: {} in use at the peak after the loss.",
+            "{why}: {} in use at the peak with brokers down.",
             format::percent(part)
         ),
         None => format!("{why}."),
@@ -167,7 +169,7 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
             "90 %",
             "needed for",
             "disk each",
-            "a month",
+            "per month",
             "rule 1",
             "rule 2",
             "rule 3",
@@ -202,8 +204,8 @@ pub(crate) fn resources(choice: &MachineChoice) -> SizingTable {
         ]
     };
     SizingTable {
-        title: "Resources of the first type, busiest broker at the peak after the losses",
-        heads: vec!["resource", "brokers", "90 %", "used", "90 %", "of"],
+        title: "Resources of the first type, busiest broker at the peak with brokers down",
+        heads: vec!["resource", "brokers", "90 %", "used", "90 %", "limit"],
         rows: choice.resources.iter().map(row).collect(),
     }
 }
@@ -311,8 +313,8 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
     }
     if answer.need.lose >= answer.need.replication {
         caveats.push(
-            "As many brokers may be down as there are replicas: partitions whose replicas are all down are lost for that \
-             time."
+            "As many brokers may be down as there are replicas: partitions with all replicas down are unavailable \
+             meanwhile."
                 .to_owned(),
         );
     }
@@ -320,7 +322,7 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
         let factor = sample.record_bytes / answer.need.record_bytes;
         if !(0.5..=2.0).contains(&factor) {
             caveats.push(format!(
-                "Records of the sample have {} on average, but --record is {}: compression differs with size.",
+                "Records of the sample have {} on average, but --record is {}. Compression depends on the size.",
                 format::decimal_bytes(sample.record_bytes),
                 format::decimal_bytes(answer.need.record_bytes)
             ));
@@ -329,17 +331,17 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
     if answer.basis.generator_limited > 0 {
         let trials = format::plural(u64::from(answer.basis.generator_limited), "trial", "trials");
         caveats.push(format!(
-            "The load generator was the limit of {trials}: used for costs, not for what brokers or partitions can do."
+            "The load generator was the bottleneck in {trials}: they show costs, but not what brokers or partitions can do."
         ));
     }
     if answer.partitions.produce_bytes_per_s.is_none() {
         caveats.push(
-            "No run wrote at full speed into one partition, so the number of partitions is only that of the brokers."
+            "No run wrote at full speed into one partition, so throughput does not determine the number of partitions."
                 .to_owned(),
         );
     }
     caveats.push(
-        "A vCPU of each type counts as one processor of the machine that was measured; that was not measured.".to_owned(),
+        "kgauge assumes that a vCPU of each type is as fast as a processor of the measured machine.".to_owned(),
     );
     caveats
 }
@@ -347,8 +349,8 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
 fn extrapolation(outside: &Extrapolation) -> String {
     let (what, write): (&str, fn(f64) -> String) = respect(outside.respect);
     format!(
-        "{} {what} lie outside of what was measured (nearest: {}, a factor of {}).",
-        format::capital(&write(outside.needed)),
+        "Outside the measured range: {} {what} (nearest: {}, a factor of {}).",
+        write(outside.needed),
         write(outside.measured),
         format::short(outside.factor())
     )
@@ -369,14 +371,14 @@ pub(crate) fn basis(answer: &SizeAnswer) -> Vec<String> {
     let basis = &answer.basis;
     let habits = &answer.habits;
     let mut lines = vec![format!(
-        "Costs are fitted to {} of {}; a trial's CPU is predicted from the others with a median error of {}.",
+        "Costs are fitted to {} of {}; they predict a trial's CPU from the other trials with a median error of {}.",
         format::plural(u64::from(basis.trials), "trial", "trials"),
         format::plural(basis.runs.len() as u64, "run", "runs"),
         format::percent(answer.cost_error),
     )];
     lines.push(format!(
         "Clients behave as in the runs with the most similar records: {} per batch, {} per produce request; {} bytes of \
-         requests per byte of records, before compression by {}; the busiest broker leads {} of an equal part.",
+         requests per byte of records, before compression by {}; the busiest broker leads {} of an equal share.",
         format::decimal_bytes(habits.batch_bytes),
         format::decimal_bytes(habits.produce_request_bytes),
         format::short(habits.framing),
@@ -393,8 +395,8 @@ pub(crate) fn basis(answer: &SizeAnswer) -> Vec<String> {
     ));
     if let Some(reading) = answer.choices.first().and_then(|best| best.latency) {
         lines.push(format!(
-            "Response time: p99 was {} when the busiest broker used {} of its CPU, the measured load that is the nearest \
-             to the {} planned.",
+            "Response time: p99 was {} when the busiest broker used {} of its CPU, the measured load nearest to the \
+             planned {}.",
             format::nanoseconds(reading.latency_ns_p99),
             format::percent(reading.measured_part),
             format::percent(reading.planned_part),
@@ -513,9 +515,9 @@ mod tests {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "3 brokers of type m7g.large",
-            "Replicas and losses alone need that many",
+            "The replicas and the brokers that may be down require this number",
             "this sizes that cluster, not Apache Kafka",
-            "1.90 kB per record lie outside of what was measured (nearest: 1.00 kB, a factor of 1.90)",
+            "Outside the measured range: 1.90 kB per record (nearest: 1.00 kB, a factor of 1.90)",
         ] {
             assert!(words.contains(part), "{part}: {text}");
         }

@@ -236,21 +236,21 @@ pub fn details(search: &TuneSummary) -> Vec<String> {
     found
 }
 
-/// What the A/A arm found.
+/// Whether equal settings differed in the proof.
 fn aa(winner: &TuneWinner) -> String {
     let Some(ratio) = winner.aa.ratio else {
-        return "The A/A arm was not measured.".to_owned();
+        return "Equal settings were not compared in the proof.".to_owned();
     };
     let known = ab::known(ratio, winner.aa.interval);
     let alarms = winner.aa.false_alarms.as_ref().map(|alarms| {
         let share = f64::from(alarms.different) / f64::from(alarms.tests.max(1));
         format!(
-            "; false alarms: {} of tests drawn from it",
+            "; false alarms: {} of the tests drawn from these pairs",
             format::percent(share)
         )
     });
     format!(
-        "A/A arm of the proof, equal settings: {known}{}.",
+        "Equal settings in the proof: {known}{}.",
         alarms.unwrap_or_default()
     )
 }
@@ -266,7 +266,7 @@ fn condition(one: &ConditionRecord) -> String {
     let status = match one.status {
         GoalStatus::Held => "held",
         GoalStatus::NotHeld => "missed",
-        GoalStatus::Undecided => "undecided",
+        GoalStatus::Undecided => "inconclusive",
         GoalStatus::NotMeasured => return format!("{}: not measured", one.condition),
     };
     let median = one.median.map(|median| format!("median {}", value(median)));
@@ -312,7 +312,7 @@ fn end(search: &TuneSummary) -> String {
             " The budget ended the search. --resume with a longer --budget continues it.".to_owned()
         }
         Some(TuneEnd::Void { cause }) => format!(
-            " The search gave up: repeats were void several times in a row ({}). --resume continues it.",
+            " The search ended early: repeats were void several times in a row ({}). --resume continues it.",
             void_cause(cause)
         ),
         None => " The search did not end; --resume continues it.".to_owned(),

@@ -37,7 +37,7 @@ pub fn sentence(check: &Verification) -> String {
     if check.unknown_present + check.unknown_absent > 0 {
         let unknown = check.unknown_present + check.unknown_absent;
         sentences.push(format!(
-            "Of {} of unknown outcome, {} are in the log.",
+            "Of {} with unknown outcome, {} are in the log.",
             format::counted(unknown, "record"),
             format::count(check.unknown_present)
         ));
@@ -124,7 +124,7 @@ fn anomaly(found: &AnomalySum) -> String {
     let is = if found.count == 1 { "is" } else { "are" };
     let what = match found.anomaly {
         Anomaly::LostWrite => format!("{} {is} lost", count("acked record")),
-        Anomaly::Duplicate => format!("{} {is} in the log again", count("record")),
+        Anomaly::Duplicate => format!("{} {is} stored more than once", count("record")),
         Anomaly::InconsistentOffsets => {
             format!("{} {is} at another offset than acked", count("record"))
         }
@@ -134,19 +134,19 @@ fn anomaly(found: &AnomalySum) -> String {
             count("record")
         ),
         Anomaly::TornTransaction => {
-            format!("{} {is} committed only in part", count("transaction"))
+            format!("{} {is} only partly committed", count("transaction"))
         }
         Anomaly::ReadBeforeCommit => {
             format!("{} {is} readable before the commit", count("record"))
         }
-        Anomaly::PollSkip => format!("consumers passed over {}", count("record")),
+        Anomaly::PollSkip => format!("consumers skipped {}", count("record")),
         Anomaly::NonmonotonicPoll => format!("consumers went back {}", count("time")),
         Anomaly::StuckLastStableOffset => format!(
-            "read_committed consumers cannot pass an offset of {}",
+            "read_committed consumers are stuck in {}",
             count("partition")
         ),
-        Anomaly::ForeignRecord => format!("{} {is} not of this run", count("record")),
-        Anomaly::CorruptRecord => format!("{} {is} changed", count("record")),
+        Anomaly::ForeignRecord => format!("{} {is} not from this run", count("record")),
+        Anomaly::CorruptRecord => format!("{} {is} corrupt", count("record")),
         Anomaly::DivergentReplicas => format!("replicas differ in {}", count("offset range")),
         Anomaly::CommittedOffsetBack => {
             format!("committed offsets went back {}", count("time"))
@@ -200,7 +200,7 @@ fn unchecked(one: &UncheckedSum) -> String {
         UncheckedCause::Deleted => "deleted before they were read",
         UncheckedCause::Unreadable => "their partitions could not be read to the end",
         UncheckedCause::LedgerIncomplete => "a producer's ledger is incomplete",
-        UncheckedCause::TooManyGaps => "too many gaps for the memory",
+        UncheckedCause::TooManyGaps => "too many gaps to keep in memory",
         UncheckedCause::Compacted => "the topic is compacted",
     };
     format!("{records} ({why})")

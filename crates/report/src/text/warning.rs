@@ -86,7 +86,7 @@ fn about_run(finding: &Finding) -> Option<String> {
         }
         Finding::FreeMemoryReturned => {
             "This virtual machine returns free memory to its host. Memory that brokers use again \
-             costs more, and how much varies: a reason for figures at full speed that are not steady."
+             then costs a varying amount of CPU, so figures at full speed may not be steady."
                 .to_owned()
         }
         Finding::DebugBuild => {

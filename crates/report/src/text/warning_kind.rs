@@ -182,7 +182,7 @@ const ABOUT: [AboutWarning; 45] = [
         Kind::HypervisorTookCpu,
         Caution,
         "The hypervisor kept CPU from this machine; latencies include the delay.",
-        "Use a machine with CPUs of its own, and rerun.",
+        "Use a machine with dedicated CPUs, and rerun.",
     ),
     row(
         Kind::ProcessorsExhausted,
@@ -278,7 +278,7 @@ const ABOUT: [AboutWarning; 45] = [
         Kind::TwoModes,
         Caution,
         MORE,
-        "Look at each repeat separately; a restart that settles differently each time is a finding.",
+        "Look at each repeat separately; the brokers may behave differently after each start.",
     ),
     row(
         Kind::WideInterval,

@@ -183,7 +183,7 @@ const LINES: [(Kind, &str, &str); 37] = [
     ),
     (
         Kind::CountsDisagree,
-        "the brokers count other records than were acked",
+        "the brokers' record counts differ from the acks",
         "check the broker logs and other writers to the topic",
     ),
     (
@@ -224,7 +224,7 @@ const LINES: [(Kind, &str, &str); 37] = [
     ),
     (
         Kind::GeneratorLimited,
-        "the generator was the limit",
+        "the generator was the bottleneck",
         "add clients or cores",
     ),
     (

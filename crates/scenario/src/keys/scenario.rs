@@ -43,11 +43,11 @@ key_map! {
         /// The traffic: one or more flows, which run concurrently.
         pub flows: Vec<FlowPlan> = "flows" [required], flows();
         /// Failures to inject while the load runs, such as crashed nodes or stalled requests. See
-        /// [the guide of faults](faults.md).
+        /// [the guide to faults](faults.md).
         pub faults: WrittenFaults = "faults" [absent "no faults", |_| WrittenFaults::default()],
             faults();
         /// Whether every record is identified, and all of them are read back after the load and compared with their
-        /// acks. See [the guide of verification](verify.md).
+        /// acks. See [the guide to verification](verify.md).
         pub verify: bool = "verify" ["false"], flag();
         /// Classes of anomalies that verification is known to find, such as `[lost-write]`, for scenarios about a bug.
         /// Each trial must find at least one of them, and nothing else that its settings forbid; then it has succeeded.
@@ -70,7 +70,7 @@ key_map! {
         pub goals: Vec<ListItem<Goal>> = "goals" [absent "no goals", |_| Vec::new()],
             placed_list(goal_text());
         /// A search for the highest rate that keeps its goals, as `kgauge capacity` makes it. See
-        /// [the guide of capacities](capacity.md).
+        /// [the guide to capacity](capacity.md).
         pub search: Option<WrittenSearch> = "search" [optional "no search"], map::<WrittenSearch>();
         /// Changes for `--quick` and `--full`.
         let _sizes: Option<()> = "sizes" [optional "all sizes are the same"],

@@ -77,7 +77,7 @@ key_map! {
         pub security: Option<String> = "security" [optional "as in `--target`, or plaintext"],
             one_of_names(SECURITY_KINDS);
         /// A second cluster and a replicator that copies to it. Echo flows write to the target and read the copy. See
-        /// [the guide of mirrors](mirror.md).
+        /// [the guide to mirrors](mirror.md).
         pub mirror: Option<MirrorNeeds> = "mirror" [optional "one cluster"], map::<MirrorNeeds>();
     }
 }

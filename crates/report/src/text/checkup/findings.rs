@@ -198,8 +198,8 @@ fn of_load(fact: &CheckupFact) -> Option<FindingText> {
                 quota_value(key, *value),
                 quota_level(*level)
             ),
-            "raise it with kafka-configs if this application needs more, or test with its own \
-             user and client.id.",
+            "raise it with kafka-configs if this application needs more, or test with the \
+             application's user and client.id.",
         ),
         CheckupFact::NoRateHolds {
             lowest_broken_per_s,
@@ -243,7 +243,7 @@ fn of_slow_broker(speed: &BrokerSpeed) -> FindingText {
     FindingText::new(
         format!("Broker {} is much slower than the others.", speed.broker),
         format!(
-            "It takes {} (p99) for the smallest request, the others {}; so in {} of {} loads.",
+            "It takes {} (p99) for the smallest request, the others {}, in {} of {} loads.",
             format::nanoseconds(speed.p99_ns),
             format::nanoseconds(others),
             speed.slow_loads,
@@ -270,7 +270,7 @@ fn bottleneck_advice(word: Bottleneck) -> &'static str {
         Bottleneck::RequestHandlers => "raise num.io.threads, or add brokers.",
         Bottleneck::NetworkThreads => "raise num.network.threads.",
         Bottleneck::Generator | Bottleneck::OtherPrograms => {
-            "run kgauge on a machine of its own, with more cores."
+            "run kgauge on a separate machine with more cores."
         }
         Bottleneck::Broker | Bottleneck::Target => "check the brokers' logs and garbage collector.",
         Bottleneck::Quota => "raise the quota.",
@@ -288,7 +288,7 @@ fn of_latency(fact: &CheckupFact) -> FindingText {
             all_p99_ns,
             records_per_s,
         } => FindingText::new(
-            "acks=all adds much latency.",
+            "acks=all adds a lot of latency.",
             format!(
                 "p99 is {} with acks=1 and {} with acks=all at {} records/s.",
                 ms(one_p99_ns),
@@ -303,7 +303,7 @@ fn of_latency(fact: &CheckupFact) -> FindingText {
             replicated_p99_ns,
             records_per_s,
         } => FindingText::new(
-            "Replicas add much latency.",
+            "Replicas add a lot of latency.",
             format!(
                 "p99 is {} with 1 replica and {} with {replicas} at {} records/s.",
                 ms(one_p99_ns),
@@ -327,7 +327,7 @@ fn of_latency(fact: &CheckupFact) -> FindingText {
             "plan for less than three quarters of the capacity.",
         ),
         CheckupFact::SlowWithoutLoad { p50_ns, p99_ns } => FindingText::new(
-            "Records take long even without load.",
+            "Records take a long time even without load.",
             format!("End to end p50 is {}, p99 {}.", ms(p50_ns), ms(p99_ns)),
             "check the network between this machine and the brokers, and the brokers' flush \
              settings.",

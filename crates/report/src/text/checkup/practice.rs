@@ -22,7 +22,7 @@ pub(super) fn consequence(deviation: &SettingDeviation) -> String {
                 .to_owned()
         }
         Practice::InSyncBelow { replicas } => format!(
-            "Topics with {} take no records with acks=all as soon as one is missing",
+            "Topics with {} accept no records with acks=all as soon as one is missing",
             format::counted(replicas.into(), "replica")
         ),
         Practice::Enabled => match deviation.setting.as_str() {
@@ -39,7 +39,7 @@ pub(super) fn consequence(deviation: &SettingDeviation) -> String {
             "unclean.leader.election.enable" => {
                 "A replica that is not in sync can become leader, which loses acked records"
             }
-            _ => "A typing error in a topic's name creates a topic with default settings",
+            _ => "A misspelled topic name creates a topic with default settings",
         }
         .to_owned(),
         Practice::AsProduced => {

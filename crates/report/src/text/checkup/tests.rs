@@ -201,7 +201,7 @@ fn findings_have_evidence_and_what_to_try() {
     assert_eq!(texts[1].what, "Broker 3 is much slower than the others.");
     assert_eq!(
         texts[1].evidence,
-        "It takes 90.0 ms (p99) for the smallest request, the others 2.20 ms; so in 11 of 12 loads."
+        "It takes 90.0 ms (p99) for the smallest request, the others 2.20 ms, in 11 of 12 loads."
     );
     assert_eq!(texts[2].what, "A quota limits these clients.");
     assert!(

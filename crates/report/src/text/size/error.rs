@@ -18,7 +18,7 @@ pub fn size_error(error: &SizeError) -> String {
                         (None, _) => "an unknown release".to_owned(),
                     });
             let names = names.collect::<Vec<_>>().join(", ");
-            format!("the runs measured different releases: {names}\n  give the runs of one release")
+            format!("the runs measured different releases: {names}\n  pass the runs of one release")
         }
         SizeError::Machines(machines) => {
             let names = machines.iter().map(|machine| {
@@ -33,7 +33,7 @@ pub fn size_error(error: &SizeError) -> String {
             });
             let names = names.collect::<Vec<_>>().join(", ");
             format!(
-                "the runs were made on different machines: {names}\n  give the runs of one machine"
+                "the runs were made on different machines: {names}\n  pass the runs of one machine"
             )
         }
         SizeError::Missing { trials, basis } => not_enough(trials, basis),
@@ -42,7 +42,7 @@ pub fn size_error(error: &SizeError) -> String {
             format::nanoseconds(*best_ns)
         ),
         SizeError::NoMachine => {
-            "no machine type can do it, whatever their number\n  give larger types with --prices"
+            "no number of machines of any type is enough\n  pass larger types with --prices"
                 .to_owned()
         }
     }
@@ -59,7 +59,7 @@ fn not_enough(trials: &[MissingTrial], basis: &SizingBasis) -> String {
     let limited = match basis.generator_limited {
         0 => String::new(),
         count => format!(
-            "\n  the load generator was the limit of {}; use more producers, agents or smaller records",
+            "\n  the load generator was the bottleneck in {}; use more producers, agents or smaller records",
             format::plural(u64::from(count), "trial", "trials")
         ),
     };

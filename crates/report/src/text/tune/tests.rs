@@ -208,7 +208,7 @@ fn a_condition_that_is_not_clear_is_no_recommendation() {
     winner.conditions[0].status = GoalStatus::Undecided;
     let text = answer(&search);
     assert!(
-        text.contains("20 ms: undecided, kept in 3 of 3 repeats"),
+        text.contains("20 ms: inconclusive, kept in 3 of 3 repeats"),
         "{text}"
     );
     search.verdict = TuneVerdict::ConditionBroken;
