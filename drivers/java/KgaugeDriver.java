@@ -48,6 +48,7 @@ public final class KgaugeDriver {
     static final int WORDS = 7;
     static final int ENDED = 8;
     static final int FAILED = 9;
+    static final int PLACED_OUTCOMES = 10;
 
     // Outcomes of a record.
     static final byte KIND_ACKED = 0;
@@ -205,6 +206,7 @@ public final class KgaugeDriver {
             if (recordsLeft < 0) {
                 recordsLeft = Long.MAX_VALUE;
             }
+            out.hasPlaces = data.getLong() != 0;
             in.starvedNs = 0;
         }
 
@@ -242,12 +244,12 @@ public final class KgaugeDriver {
                 if (task.takes(nowNs)) {
                     nowNs = send(index, nowNs, data);
                 } else {
-                    out.outcome(index, 0, 0, KIND_UNTAKEN, 0);
+                    out.outcome(index, 0, 0, KIND_UNTAKEN, 0, null);
                 }
             } else {
                 nowNs = waitUntil(intendedNs);
                 if (nowNs - intendedNs > task.skipAfterNs) {
-                    out.outcome(index, nowNs, nowNs, KIND_SKIPPED, 0);
+                    out.outcome(index, nowNs, nowNs, KIND_SKIPPED, 0, null);
                 } else {
                     nowNs = send(index, nowNs, data);
                 }
@@ -296,7 +298,7 @@ public final class KgaugeDriver {
             producer.send(new ProducerRecord<>(topic, to, key, value, headers), sent);
         } catch (RuntimeException trouble) {
             // Records without a callback never entered the buffer.
-            sent.end(trouble, true);
+            sent.end(null, trouble, true);
         }
         long nowNs = System.nanoTime();
         sent.sentNs = nowNs;
@@ -334,15 +336,15 @@ public final class KgaugeDriver {
             if (trouble == null) {
                 long nowNs = System.nanoTime();
                 // The response may overtake the return of send().
-                out.outcome(index, Math.min(sentNs, nowNs), nowNs, KIND_ACKED, 0);
+                out.outcome(index, Math.min(sentNs, nowNs), nowNs, KIND_ACKED, 0, metadata);
                 hasEnded = true;
             } else {
-                end(trouble, Thread.currentThread() == main);
+                end(metadata, trouble, Thread.currentThread() == main);
             }
         }
 
         /** `atOnce`: within send(), so the client has not kept the record. */
-        void end(Exception trouble, boolean atOnce) {
+        void end(RecordMetadata metadata, Exception trouble, boolean atOnce) {
             if (hasEnded) {
                 return;
             }
@@ -358,7 +360,7 @@ public final class KgaugeDriver {
             }
             long nowNs = System.nanoTime();
             out.words(code, chain(trouble));
-            out.outcome(index, Math.min(sentNs, nowNs), nowNs, kind, code);
+            out.outcome(index, Math.min(sentNs, nowNs), nowNs, kind, code, metadata);
         }
     }
 
@@ -454,8 +456,11 @@ public final class KgaugeDriver {
     static final class Out implements Runnable {
         static final int ENTRY_BYTES = 27;
 
-        /** Maximum bytes of outcomes per frame. */
-        static final int OUTCOMES_BYTES_MAX = ENTRY_BYTES * 32_768;
+        /** An entry with partition and offset. */
+        static final int PLACED_ENTRY_BYTES = ENTRY_BYTES + 4 + 8;
+
+        /** Maximum outcomes per frame. */
+        static final int OUTCOMES_MAX = 24_576;
 
         static final long PAUSE_NS = 20_000_000;
         static final int STATUS_EACH = 5;
@@ -466,6 +471,9 @@ public final class KgaugeDriver {
 
         /** Number of records that the main thread has handled. */
         final AtomicLong handled = new AtomicLong();
+
+        /** Outcomes name partition and offset. Set before there are any. */
+        volatile boolean hasPlaces;
 
         ByteBuffer outcomes = ByteBuffer.allocate(1 << 20);
         ByteBuffer frames = ByteBuffer.allocate(1 << 12);
@@ -478,11 +486,22 @@ public final class KgaugeDriver {
             writer.start();
         }
 
-        synchronized void outcome(long index, long sentNs, long endNs, byte kind, int code) {
-            if (outcomes.remaining() < ENTRY_BYTES) {
-                outcomes = larger(outcomes, ENTRY_BYTES);
+        synchronized void outcome(
+                long index,
+                long sentNs,
+                long endNs,
+                byte kind,
+                int code,
+                RecordMetadata metadata) {
+            if (outcomes.remaining() < PLACED_ENTRY_BYTES) {
+                outcomes = larger(outcomes, PLACED_ENTRY_BYTES);
             }
             outcomes.putLong(index).putLong(sentNs).putLong(endNs).put(kind).putShort((short) code);
+            if (hasPlaces) {
+                // Old releases have no metadata of failed sends. Both are negative if unknown.
+                outcomes.putInt(metadata == null ? -1 : metadata.partition());
+                outcomes.putLong(metadata == null ? -1 : metadata.offset());
+            }
         }
 
         synchronized void frame(int type, byte[] body) {
@@ -539,9 +558,10 @@ public final class KgaugeDriver {
                     frames = spare;
                 }
                 int end = outcomesWritten.position();
-                for (int at = 0; at < end; at += OUTCOMES_BYTES_MAX) {
-                    int bytes = Math.min(end - at, OUTCOMES_BYTES_MAX);
-                    byte[] head = {0, 0, 0, 0, OUTCOMES};
+                int bytesMax = OUTCOMES_MAX * (hasPlaces ? PLACED_ENTRY_BYTES : ENTRY_BYTES);
+                for (int at = 0; at < end; at += bytesMax) {
+                    int bytes = Math.min(end - at, bytesMax);
+                    byte[] head = {0, 0, 0, 0, (byte) (hasPlaces ? PLACED_OUTCOMES : OUTCOMES)};
                     ByteBuffer.wrap(head).putInt(bytes);
                     stream.write(head);
                     stream.write(outcomesWritten.array(), at, bytes);

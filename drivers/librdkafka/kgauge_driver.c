@@ -28,7 +28,7 @@ enum { IN_SETTINGS = 1, IN_START, IN_RECORD, IN_END };
 // Outgoing frames.
 enum {
     OUT_READY = 1, OUT_REFUSED, OUT_OUTCOMES, OUT_STATUS, OUT_BLOCKED, OUT_STOPPED_TAKING,
-    OUT_WORDS, OUT_ENDED, OUT_FAILED
+    OUT_WORDS, OUT_ENDED, OUT_FAILED, OUT_PLACED_OUTCOMES
 };
 // Outcomes of a record.
 enum { KIND_ACKED, KIND_FAILED, KIND_INDETERMINATE, KIND_SKIPPED, KIND_UNTAKEN };
@@ -166,8 +166,10 @@ static void put_64(unsigned char *to, int64_t value) {
     memcpy(to, &swapped, 8);
 }
 
-// Maximum bytes of outcomes per frame.
-enum { ENTRY_BYTES = 27, OUTCOMES_BYTES_MAX = ENTRY_BYTES * 32768 };
+// An entry, an entry with partition and offset, and the maximum of entries per frame.
+enum { ENTRY_BYTES = 27, PLACED_ENTRY_BYTES = ENTRY_BYTES + 4 + 8, OUTCOMES_MAX = 24576 };
+// Outcomes name partition and offset. Set before there are any.
+static _Atomic int has_places;
 static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct buffer outcomes, frames;
@@ -178,13 +180,26 @@ static _Atomic int64_t handled, told;
 // Outcomes of one call of rd_kafka_poll, or of the main thread, which are passed on together.
 static __thread struct buffer own;
 
-static void outcome(int64_t index, int64_t sent_ns, int64_t end_ns, int kind, int code) {
-    unsigned char *at = extend(&own, ENTRY_BYTES);
+static size_t entry_bytes(void) {
+    int is_placed = atomic_load_explicit(&has_places, memory_order_relaxed);
+    return is_placed ? PLACED_ENTRY_BYTES : ENTRY_BYTES;
+}
+
+// The message is NULL for a record that librdkafka never took. Partition and offset are negative if
+// librdkafka does not know them.
+static void outcome(int64_t index, int64_t sent_ns, int64_t end_ns, int kind, int code,
+                    const rd_kafka_message_t *message) {
+    size_t bytes = entry_bytes();
+    unsigned char *at = extend(&own, bytes);
     put_64(at, index);
     put_64(at + 8, sent_ns);
     put_64(at + 16, end_ns);
     at[24] = (unsigned char)kind;
     put(at + 25, code, 2);
+    if (bytes == PLACED_ENTRY_BYTES) {
+        put(at + 27, message == NULL ? -1 : message->partition, 4);
+        put_64(at + 31, message == NULL ? -1 : message->offset);
+    }
 }
 
 static void hand_on(void) {
@@ -194,7 +209,7 @@ static void hand_on(void) {
     pthread_mutex_lock(&out_lock);
     memcpy(extend(&outcomes, own.used), own.data, own.used);
     pthread_mutex_unlock(&out_lock);
-    atomic_fetch_add(&told, (int64_t)(own.used / ENTRY_BYTES));
+    atomic_fetch_add(&told, (int64_t)(own.used / entry_bytes()));
     own.used = 0;
 }
 
@@ -243,12 +258,13 @@ static void flush_out(void) {
     frames_written = frames;
     frames = spare;
     pthread_mutex_unlock(&out_lock);
+    size_t each = entry_bytes(), bytes_max = OUTCOMES_MAX * each;
     for (size_t at = 0; at < outcomes_written.used;) {
         size_t left = outcomes_written.used - at;
-        size_t bytes = left < OUTCOMES_BYTES_MAX ? left : OUTCOMES_BYTES_MAX;
+        size_t bytes = left < bytes_max ? left : bytes_max;
         unsigned char head[5];
         put(head, (int64_t)bytes, 4);
-        head[4] = OUT_OUTCOMES;
+        head[4] = each == PLACED_ENTRY_BYTES ? OUT_PLACED_OUTCOMES : OUT_OUTCOMES;
         write_all(head, 5);
         write_all(outcomes_written.data + at, bytes);
         at += bytes;
@@ -445,12 +461,13 @@ static void delivered(rd_kafka_t *client, const rd_kafka_message_t *message, voi
     // The response may overtake the return of produce().
     sent_ns = sent_ns < end_ns ? sent_ns : end_ns;
     if (message->err == 0) {
-        outcome(slot->index, sent_ns, end_ns, KIND_ACKED, 0);
+        outcome(slot->index, sent_ns, end_ns, KIND_ACKED, 0, message);
     } else {
         int is_certain = rk.message_status(message) == RK_NOT_PERSISTED;
         int code = own_code(message->err);
         words(code, rk.err2str(message->err));
-        outcome(slot->index, sent_ns, end_ns, is_certain ? KIND_FAILED : KIND_INDETERMINATE, code);
+        int kind = is_certain ? KIND_FAILED : KIND_INDETERMINATE;
+        outcome(slot->index, sent_ns, end_ns, kind, code, message);
     }
     end_slot(slot);
 }
@@ -635,7 +652,7 @@ static int64_t send_record(int64_t index, int64_t began_ns) {
     if (failed) {
         int code = failed == RK_E_QUEUE_FULL ? CODE_BUFFER_TIMEOUT : own_code(failed);
         words(code, rk.err2str(failed));
-        outcome(index, began_ns, at_ns, KIND_FAILED, code);
+        outcome(index, began_ns, at_ns, KIND_FAILED, code, NULL);
         end_slot(slot);
     }
     return at_ns;
@@ -671,6 +688,7 @@ static void send_all(void) {
     if (task.records_left < 0) {
         task.records_left = INT64_MAX;
     }
+    atomic_store(&has_places, take(8) != 0);
     in.starved_ns = 0;
     int64_t index = 0, at_ns = now_ns();
     for (int type = next_frame(); type != IN_END; type = next_frame()) {
@@ -683,12 +701,12 @@ static void send_all(void) {
             if (takes(at_ns)) {
                 at_ns = send_record(index, at_ns);
             } else {
-                outcome(index, 0, 0, KIND_UNTAKEN, 0);
+                outcome(index, 0, 0, KIND_UNTAKEN, 0, NULL);
             }
         } else {
             at_ns = wait_until(intended_ns);
             if (at_ns - intended_ns > task.skip_after_ns) {
-                outcome(index, at_ns, at_ns, KIND_SKIPPED, 0);
+                outcome(index, at_ns, at_ns, KIND_SKIPPED, 0, NULL);
             } else {
                 at_ns = send_record(index, at_ns);
             }

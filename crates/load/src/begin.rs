@@ -1,6 +1,7 @@
 //! Before the start: drivers' processes, consumer groups, and the positions where consumers start.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::sync::Arc;
 
 use kgauge_client::Interrupt;
@@ -9,7 +10,7 @@ use kgauge_scenario::{ConsumeEnd, ConsumeFlow, ProduceFlow, StartOffset, Stripe}
 
 use crate::clock::Clock;
 use crate::consume::{GroupShared, MemberThread};
-use crate::driver::{DrivenProducer, DriverChild, DriverError, DriverSetup};
+use crate::driver::{DrivenProducer, DrivenProof, DriverChild, DriverError, DriverSetup};
 use crate::gather::{ConsumerAssignment, GatherSetup, gather};
 use crate::load_setup::{LoadSetup, PrepareError};
 use crate::payload::Payload;
@@ -50,10 +51,27 @@ pub(crate) fn started(
             seed: setup.share.flow_seed(&plan.name),
             payload: Arc::clone(payload),
             client: String::new(),
+            proof: driven_proof(setup, flow, *member)?,
             sink: (setup.sink)(),
         })
     };
     members.iter().map(start).collect()
+}
+
+/// The ledger of a producer in another process, if its records are verified.
+fn driven_proof(
+    setup: &LoadSetup<'_>,
+    flow: usize,
+    member: Stripe,
+) -> Result<Option<DrivenProof>, PrepareError> {
+    let Some(verify) = setup.verify else {
+        return Ok(None);
+    };
+    let path = verify.ledger(flow, member.index);
+    match File::create(&path) {
+        Ok(file) => Ok(Some(DrivenProof::new(verify.key, flow, member.index, file))),
+        Err(error) => Err(PrepareError::Ledger { path, error }),
+    }
 }
 
 /// They start in parallel; the run starts when all are ready.
@@ -104,6 +122,7 @@ pub(crate) fn gathered(
                 ConsumeEnd::Backlog | ConsumeEnd::StageEnd => None,
             },
         );
+        let shared = shared.spread(own.len() < flow.consumers as usize);
         let gathered = gather(&GatherSetup {
             flow,
             index,

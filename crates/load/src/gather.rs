@@ -75,6 +75,7 @@ fn member_setup(setup: &GatherSetup<'_>, member: &Stripe) -> MemberSetup {
     };
     MemberSetup {
         flow: setup.index,
+        consumer: member.index,
         name: format!("consumer {}", member.index),
         topics: Arc::clone(setup.topics),
         client,

@@ -48,6 +48,7 @@ mod run;
 mod settings;
 mod sync;
 mod tally;
+mod timed_ledger;
 mod topic_lookup;
 mod topics;
 mod worker;

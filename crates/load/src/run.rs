@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kgauge_client::Interrupt;
 use kgauge_client::transaction::TransactionKind;
-use kgauge_results::run::{ClientSample, GroupRecord, TransactionProtocol};
+use kgauge_results::run::{ClientSample, GroupMemberRecord, GroupRecord, TransactionProtocol};
 use kgauge_results::{PaceSeries, Recorder, StageBorders};
 use kgauge_scenario::Stages;
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,8 @@ pub struct FlowOutcome {
     pub pace: PaceSeries,
     /// Its consumer group, if it has one.
     pub group: Option<GroupRecord>,
+    /// The members of its consumer groups.
+    pub members: Vec<GroupMemberRecord>,
     /// How complete the copy was that it read, if it read one.
     pub copy: Option<CopyTally>,
     /// The transaction protocol of its producers, if they write in transactions.
@@ -247,13 +249,7 @@ impl PreparedLoad {
         let (broken, dropped, watch) = (watch.broken, watch.dropped, watch.outages);
         let (outages, is_target_gone) = (watch.current(), watch.is_total());
         let end_ns = shared.clock.now_ns();
-        let patience = if shared.interrupt.is_raised() {
-            LEAVE_INTERRUPTED
-        } else if outages.is_empty() {
-            LEAVE
-        } else {
-            LEAVE_DEAD
-        };
+        let patience = leave_limit(shared.interrupt.is_raised(), !outages.is_empty());
         let mut groups = end_all(&mut members, names.len(), patience);
         let flows = names.into_iter().enumerate();
         Ok(LoadOutcome {
@@ -262,7 +258,8 @@ impl PreparedLoad {
                     name,
                     totals: total(flow, &outcomes, &driven),
                     pace: pace(flow, &outcomes, &driven),
-                    group: groups[flow].take(),
+                    group: groups[flow].group,
+                    members: std::mem::take(&mut groups[flow].members),
                     copy: echoes[flow].as_ref().and_then(|echo| echo.copy_tally()),
                     transactions: kinds[flow],
                 })
@@ -287,6 +284,15 @@ impl PreparedLoad {
             is_target_gone,
             incidents_dropped: dropped,
         })
+    }
+}
+
+/// Time limit for consumer groups after the load.
+fn leave_limit(is_interrupted: bool, has_outage: bool) -> Duration {
+    match (is_interrupted, has_outage) {
+        (true, _) => LEAVE_INTERRUPTED,
+        (false, true) => LEAVE_DEAD,
+        (false, false) => LEAVE,
     }
 }
 

@@ -19,10 +19,12 @@ use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::{
     Clock, DriverProgram, LoadOutcome, LoadProgress, LoadSetup, PrepareError, PreparedLoad,
+    VerifySetup,
 };
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Quantile, Slice, SliceSink, Stage, TimeKind};
 use kgauge_scenario::{Driver, Scenario, Share, Size};
+use kgauge_verify::{BatchFate, LedgerEntry, LedgerReader, PARTITION_UNKNOWN, StampKey};
 
 type Test = fn(&Bench);
 
@@ -31,9 +33,10 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == fake::CHILD) {
         return fake::main(&arguments[1]);
     }
-    let tests: [(&str, Test); 9] = [
+    let tests: [(&str, Test); 10] = [
         ("times_of_the_child_are_the_samples", times_are_the_samples),
         ("every_fate_is_counted_once", every_fate_is_counted_once),
+        ("a_verified_flow_has_a_ledger", a_verified_flow_has_a_ledger),
         (
             "a_closed_loop_takes_its_count",
             a_closed_loop_takes_its_count,
@@ -127,6 +130,16 @@ impl Bench {
         interrupt: &Interrupt,
         watch: impl FnMut(&LoadProgress),
     ) -> Result<Seen, PrepareError> {
+        self.try_run_verified((mode, keys), None, interrupt, watch)
+    }
+
+    fn try_run_verified(
+        &self,
+        (mode, keys): (&str, &str),
+        verify: Option<&VerifySetup>,
+        interrupt: &Interrupt,
+        watch: impl FnMut(&LoadProgress),
+    ) -> Result<Seen, PrepareError> {
         let share = share(keys);
         let program = DriverProgram {
             program: std::env::current_exe().unwrap(),
@@ -140,7 +153,7 @@ impl Bench {
         };
         let load = PreparedLoad::prepare(&LoadSetup {
             copy: None,
-            verify: None,
+            verify,
             share: &share,
             topic: TOPIC,
             also: &[],
@@ -233,6 +246,33 @@ fn every_fate_is_counted_once(bench: &Bench) {
         .collect();
     assert_eq!(errors, [(-104, 100), (10, 100), (-103, 100)]);
     assert_eq!(sum.times(TimeKind::BufferWait).max_ns(), Some(3 * MS));
+}
+
+fn a_verified_flow_has_a_ledger(bench: &Bench) {
+    let folder = tempfile::tempdir().unwrap();
+    let verify = VerifySetup {
+        key: StampKey::new(1),
+        folder: folder.path().to_owned(),
+    };
+    let run = ("placed", "shape: {constant: 1k/s}");
+    let seen = bench.try_run_verified(run, Some(&verify), &Interrupt::new(), |_| ());
+    assert_eq!(seen.unwrap().outcome.flows[0].totals.acked, 400);
+    let file = std::fs::File::open(verify.ledger(0, 0)).unwrap();
+    let mut reader = LedgerReader::new(std::io::BufReader::new(file)).unwrap();
+    let (mut outcomes, mut last) = (Vec::new(), None);
+    while let Some(entry) = reader.next_entry().unwrap() {
+        if let LedgerEntry::Batch(batch) = entry {
+            assert_eq!(batch.count, 1, "no offset follows the one before");
+            outcomes.push((batch.sequence, batch.fate, batch.partition, batch.offset));
+        }
+        last = Some(entry);
+    }
+    let expected = (0..500_u64).map(|index| match index % 5 {
+        2 => (index, BatchFate::Unknown, PARTITION_UNKNOWN, None),
+        _ => (index, BatchFate::Acked, 0, Some(index * 10)),
+    });
+    assert_eq!(outcomes, expected.collect::<Vec<_>>());
+    assert_eq!(last, Some(LedgerEntry::Closed));
 }
 
 fn a_closed_loop_takes_its_count(bench: &Bench) {

@@ -18,7 +18,7 @@ use kgauge_client::group::{
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::{Clock, LoadOutcome, LoadSetup, PrepareError, PreparedLoad, preload};
 use kgauge_results::SliceSink;
-use kgauge_results::run::GroupRecord;
+use kgauge_results::run::{GroupMemberRecord, GroupRecord};
 use kgauge_scenario::{Preload, RecordPlan, Scenario, Share, Size, Trial};
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::error_code::ErrorCode;
@@ -235,6 +235,7 @@ impl Guest {
 struct Shared {
     words: Vec<String>,
     group: GroupRecord,
+    members: Vec<GroupMemberRecord>,
     /// How many partitions the guest had, one assignment after another.
     shares: Vec<usize>,
 }
@@ -274,6 +275,7 @@ fn run_beside(guest: Guest, load: PreparedLoad, fixture: &GroupFixture) -> Share
     Shared {
         words,
         group,
+        members: outcome.flows[0].members.clone(),
         shares,
     }
 }
@@ -284,6 +286,11 @@ fn what_a_leaver_had_is_read_by_the_others(client: &ClientConfig) {
     let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000}";
     let seen = run_beside(guest, fixture.prepare(flow), &fixture);
     assert!(seen.group.rebalance_ns > 0);
+    let pauses = seen.members.iter();
+    let pauses: Vec<_> = pauses.map(|one| (one.consumer, one.rebalances)).collect();
+    assert_eq!(pauses, [(0, 1), (1, 1)]);
+    let is_paused = |one: &GroupMemberRecord| one.pause_ns > 0 && one.pause_ns_max == one.pause_ns;
+    assert!(seen.members.iter().all(is_paused), "{:?}", seen.members);
     let given_up = seen.words.iter();
     let given_up = given_up.filter(|words| words.contains("gave up"));
     assert_eq!(given_up.count(), 2, "{:?}", seen.words);
@@ -295,7 +302,9 @@ fn cooperative_members_read_on_while_they_rebalance(client: &ClientConfig) {
     let guest = Guest::join_by(&fixture, Assignor::CooperativeSticky);
     let flow = "consumers: 2, settings: {heartbeat.interval.ms: 50, session.timeout.ms: 10000, \
                 partition.assignment.strategy: cooperative-sticky}";
-    let Shared { words, shares, .. } = run_beside(guest, fixture.prepare(flow), &fixture);
+    let seen = run_beside(guest, fixture.prepare(flow), &fixture);
+    assert!(seen.members.iter().all(|one| one.pause_ns == 0));
+    let Shared { words, shares, .. } = seen;
     // It had all six, gave four back, and had two in the end.
     assert_eq!(shares[0], 6, "{shares:?}");
     // Each takes one more, and nobody gives anything up for that.

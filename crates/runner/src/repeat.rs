@@ -454,6 +454,10 @@ fn flow_records(
         threads: outcome.worker_hold_cpu_ns.len() as u32,
         driver: drivers::record(index, outcome, drivers),
         group: outcome.flows.get(index).and_then(|flow| flow.group),
+        members: outcome
+            .flows
+            .get(index)
+            .map_or_else(Vec::new, |flow| flow.members.clone()),
         transactions: outcome.flows.get(index).and_then(|flow| flow.transactions),
         mirror: None,
         connections: outcome

@@ -245,6 +245,7 @@ flows:
     shape: {constant: 500/s}
     record: {size: 80 B}
   - {name: readers, kind: consume, consumers: 2}
+  - {name: members, kind: consume, consumers: 2, group: true}
 stages: {warm-up: 0 s, hold: 2 s}
 verify: true
 repeats: 1

@@ -1,6 +1,5 @@
 //! What `verify` demands of a scenario's flows.
 
-use crate::driver::Driver;
 use crate::keys::flow::{FlowPlan, ProduceFlow};
 use crate::keys::scenario::WrittenScenario;
 use crate::keys::topic::TopicPlan;
@@ -14,8 +13,9 @@ pub const IDENTITY_BYTES: u32 = 40;
 /// Bytes at the end of an echo flow's value that hold its times, in any case.
 const ECHO_BYTES: u32 = 24;
 
-/// The largest partition count of a topic whose records are verified: 19 bits in the ledger.
-const PARTITIONS_MAX: u32 = 1 << 19;
+/// The largest partition count of a topic whose records are verified: 19 bits in the ledger, of which one value stands
+/// for an unknown partition.
+const PARTITIONS_MAX: u32 = (1 << 19) - 1;
 
 /// Reports flows whose records cannot be verified.
 pub(crate) fn check(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario) {
@@ -47,10 +47,6 @@ fn refusal(flow: &FlowPlan) -> Option<(String, String, String)> {
     };
     let path = |key: &str| format!("{}.{key}", writes.name);
     let bytes_min = IDENTITY_BYTES + echo_bytes;
-    if writes.driver != Driver::Kgauge {
-        let what = "`verify` needs kgauge's own producer, which knows the fate of each batch";
-        return Some((path("driver"), what.into(), "remove `driver`".into()));
-    }
     if !is_made_here(writes) {
         let what = "each verified value contains its identity, so kgauge must generate it";
         let cure = "remove `file` and `null-values`";

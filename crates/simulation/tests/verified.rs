@@ -113,6 +113,33 @@ fn a_refused_record_that_is_readable_is_an_aborted_read() {
 }
 
 #[test]
+fn a_changed_copy_is_a_divergent_replica() {
+    let deviations = Deviations {
+        change_replicas: true,
+        ..Deviations::default()
+    };
+    assert_found(deviations, Anomaly::DivergentReplicas);
+}
+
+#[test]
+fn a_response_that_begins_later_is_a_skipped_poll() {
+    let deviations = Deviations {
+        skip_reads: true,
+        ..Deviations::default()
+    };
+    assert_found(deviations, Anomaly::PollSkip);
+}
+
+#[test]
+fn a_record_that_only_the_leader_has_is_read_before_its_commit() {
+    let deviations = Deviations {
+        dirty_reads: true,
+        ..Deviations::default()
+    };
+    assert_found(deviations, Anomaly::ReadBeforeCommit);
+}
+
+#[test]
 fn an_ack_before_replication_loses_records() {
     let deviations = Deviations {
         ack_before_replication: true,

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
+use crate::digest::batch_mark;
 use crate::gaps::NumberRanges;
-use crate::outcomes::{OutcomeRun, PartitionOutcomes, RecordFate};
+use crate::ledger::CLOCK_MS;
+use crate::outcomes::{AnywhereRecords, OutcomeRun, PartitionOutcomes, RecordFate};
 use crate::polls::{ConsumerPolls, SpanCounter};
 use crate::stamp::{Stamp, StampKey, StampReading};
 use crate::tally::{PartitionVerdict, Sighting};
@@ -52,6 +54,8 @@ struct Stream {
     next: u64,
     gaps: NumberRanges,
     has_too_many_gaps: bool,
+    /// Of a client that chooses partitions: its sequences count the records of all of them.
+    anywhere: Option<AnywhereRecords>,
 }
 
 impl PartitionCheck {
@@ -61,7 +65,9 @@ impl PartitionCheck {
         let (mut passed_over, mut spans) = (Vec::new(), Vec::new());
         for consumer in polls {
             passed_over.extend(consumer.passed_over);
-            spans.push(SpanCounter::new(consumer.spans));
+            if !consumer.spans.is_empty() {
+                spans.push(SpanCounter::new(consumer.group, consumer.spans));
+            }
             verdict.add_back(consumer.times_back);
         }
         passed_over.sort_unstable();
@@ -73,7 +79,12 @@ impl PartitionCheck {
             overlaps
         });
         passed_over.reverse();
-        let streams: Vec<Stream> = outcomes.runs.into_iter().map(Stream::new).collect();
+        let mut anywhere = outcomes.anywhere;
+        let streams = outcomes.runs.into_iter().map(|(producer, runs)| Stream {
+            anywhere: anywhere.remove(&producer),
+            ..Stream::new(producer, runs)
+        });
+        let streams: Vec<Stream> = streams.collect();
         let by_producer = streams.iter().enumerate();
         Self {
             key,
@@ -108,7 +119,7 @@ impl PartitionCheck {
                 return self.without_stream(Anomaly::ForeignRecord, offset);
             }
         };
-        if stamp.partition != self.partition {
+        if ![self.partition, Stamp::ANY_PARTITION].contains(&stamp.partition) {
             return self.without_stream(Anomaly::ForeignRecord, offset);
         }
         let at = self.stream_of(stamp.producer);
@@ -116,7 +127,36 @@ impl PartitionCheck {
             let sighting = Sighting::of(&stamp, offset);
             self.verdict.add(Anomaly::CorruptRecord, &sighting);
         }
-        self.streams[at].note(&stamp, offset, &mut self.verdict);
+        let acked_ms = self.streams[at].note(&stamp, offset, &mut self.verdict);
+        if let Some(acked_ms) = acked_ms
+            && let Some(read_ms) = self.read_ms(offset)
+        {
+            let late_ms = read_ms.saturating_sub(acked_ms + CLOCK_MS);
+            self.verdict.note_late_read(late_ms, || Sighting {
+                unix_ms: Some(acked_ms),
+                ..Sighting::of(&stamp, offset)
+            });
+        }
+    }
+
+    /// When the last of the groups that got the record had it, in milliseconds since 1970.
+    #[inline]
+    fn read_ms(&self, offset: u64) -> Option<u64> {
+        let groups = self.spans.chunk_by(|one, next| one.group == next.group);
+        let first =
+            |group: &[SpanCounter]| group.iter().filter_map(|one| one.read_ms(offset)).min();
+        groups.filter_map(first).max()
+    }
+
+    /// The log has a batch, readable or not; its records follow.
+    pub fn note_batch(&mut self, base_offset: u64, crc: u32) {
+        if self.spans.is_empty() {
+            return;
+        }
+        let mark = batch_mark(base_offset, crc);
+        self.spans
+            .iter_mut()
+            .for_each(|spans| spans.note_batch(base_offset, mark));
     }
 
     /// Records of a batch that cannot be read.
@@ -142,7 +182,7 @@ impl PartitionCheck {
             Some(&at) => at,
             None => {
                 // Its ledger is missing; duplicates and order can still be seen.
-                self.streams.push(Stream::new((producer, Vec::new())));
+                self.streams.push(Stream::new(producer, Vec::new()));
                 self.by_producer.insert(producer, self.streams.len() - 1);
                 self.streams.len() - 1
             }
@@ -180,7 +220,7 @@ impl PartitionCheck {
 }
 
 impl Stream {
-    fn new((producer, runs): (u32, Vec<OutcomeRun>)) -> Self {
+    fn new(producer: u32, runs: Vec<OutcomeRun>) -> Self {
         Self {
             producer,
             runs,
@@ -188,12 +228,18 @@ impl Stream {
             next: 0,
             gaps: NumberRanges::default(),
             has_too_many_gaps: false,
+            anywhere: None,
         }
     }
 
+    /// Notes a record. Returns when it was acked, in milliseconds since 1970, the first time that it is read.
     #[inline]
-    fn note(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) {
+    fn note(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) -> Option<u64> {
         let run = self.run_of(stamp.sequence);
+        if run.is_none() && self.anywhere.is_some() {
+            self.note_unplaced(stamp, offset, verdict);
+            return None;
+        }
         let sighting = Sighting {
             unix_ms: run.map(|run| run.unix_ms),
             acked_offset: run.and_then(|run| run.offset_of(stamp.sequence)),
@@ -209,19 +255,41 @@ impl Stream {
                 // The copy that was acked comes after another one.
                 verdict.withdraw_displaced(&sighting);
             }
-            return;
+            return None;
         }
         let Some(run) = run else {
             verdict.unlisted += 1;
-            return;
+            return None;
         };
         match run.fate {
             RecordFate::Acked | RecordFate::AckedRenumbered => verdict.confirmed += 1,
             RecordFate::Unknown => verdict.unknown_present += 1,
-            RecordFate::Refused => return verdict.add(Anomaly::AbortedRead, &sighting),
+            RecordFate::Refused => {
+                verdict.add(Anomaly::AbortedRead, &sighting);
+                return None;
+            }
         }
         if is_displaced {
             verdict.add(Anomaly::InconsistentOffsets, &sighting);
+        }
+        (run.fate.is_acked() && run.unix_ms > 0).then_some(run.unix_ms)
+    }
+
+    /// A record of a client that chooses partitions, which is not acked in this one.
+    fn note_unplaced(&mut self, stamp: &Stamp, offset: u64, verdict: &mut PartitionVerdict) {
+        let Some(anywhere) = &mut self.anywhere else {
+            return;
+        };
+        let sighting = Sighting::of(stamp, offset);
+        match anywhere.fate_of(stamp.sequence) {
+            // It was acked in another partition, or never sent.
+            None if anywhere.is_complete => verdict.add(Anomaly::ForeignRecord, &sighting),
+            None => verdict.unlisted += 1,
+            Some(fate) => match (anywhere.note_read(stamp.sequence), fate) {
+                (false, _) => verdict.add(Anomaly::Duplicate, &sighting),
+                (true, RecordFate::Refused) => verdict.add(Anomaly::AbortedRead, &sighting),
+                (true, _) => verdict.unknown_anywhere += 1,
+            },
         }
     }
 
@@ -234,9 +302,11 @@ impl Stream {
         verdict: &mut PartitionVerdict,
     ) -> bool {
         if sequence >= self.next {
-            self.has_too_many_gaps |= self.gaps.count() >= GAPS_MAX;
-            if !self.has_too_many_gaps {
-                self.gaps.push(self.next, sequence);
+            if sequence > self.next {
+                match self.anywhere.is_some() {
+                    true => self.pass_over_listed(sequence),
+                    false => self.pass_over(self.next, sequence),
+                }
             }
             self.next = sequence + 1;
             return true;
@@ -247,6 +317,25 @@ impl Stream {
         }
         // A gap that was not kept may have had it.
         self.has_too_many_gaps
+    }
+
+    #[inline]
+    fn pass_over(&mut self, from: u64, end: u64) {
+        self.has_too_many_gaps |= self.gaps.count() >= GAPS_MAX;
+        if !self.has_too_many_gaps {
+            self.gaps.push(from, end);
+        }
+    }
+
+    /// Other sequences up to this one belong to other partitions.
+    fn pass_over_listed(&mut self, end: u64) {
+        let from = self.next;
+        let mut at = self.runs.partition_point(|run| run.end() <= from);
+        while let Some(run) = self.runs.get(at).filter(|run| run.first < end) {
+            let missing = (run.first.max(from), run.end().min(end));
+            self.pass_over(missing.0, missing.1);
+            at += 1;
+        }
     }
 
     /// What is known about a record.

@@ -5,6 +5,11 @@ use crate::stamp::mix;
 /// Offsets of a digest.
 pub const DIGEST_OFFSETS: u64 = 1 << 14;
 
+/// What a batch adds to the sum of a consumer's span. Followers have the batch with the same one.
+pub fn batch_mark(base_offset: u64, crc: u32) -> u64 {
+    mix(mix(base_offset) ^ mix(u64::from(crc) << 32))
+}
+
 /// The batches of one replica of a partition: a sum for each range of offsets.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ReplicaDigest {

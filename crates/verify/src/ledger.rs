@@ -8,6 +8,9 @@ use std::io::{self, Read, Write};
 /// Bytes of an entry, and of a ledger's head.
 pub const ENTRY_BYTES: usize = 16;
 
+/// How often a producer's ledger notes the time, in milliseconds: its outcomes are known that exactly.
+pub const CLOCK_MS: u64 = 100;
+
 const MAGIC: [u8; 8] = *b"kgledg01";
 const PARTITION_BITS: u32 = 19;
 const COUNT_BITS: u32 = 20;
@@ -19,8 +22,11 @@ const NO_OFFSET: u64 = WIDE_MAX;
 /// Bytes that are collected before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// Stands for a partition that a client chose and did not report.
+pub const PARTITION_UNKNOWN: u32 = (1 << PARTITION_BITS) - 1;
+
 /// The largest partition that a ledger can name.
-pub const PARTITION_MAX: u32 = (1 << PARTITION_BITS) - 1;
+pub const PARTITION_MAX: u32 = PARTITION_UNKNOWN - 1;
 
 /// What is known about a batch after its last attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +57,7 @@ pub enum TransactionFate {
 pub struct BatchEntry {
     /// What happened to it.
     pub fate: BatchFate,
-    /// Its partition, at most [`PARTITION_MAX`].
+    /// Its partition, at most [`PARTITION_MAX`]; or [`PARTITION_UNKNOWN`].
     pub partition: u32,
     /// The sequence of its first record.
     pub sequence: u64,
@@ -88,8 +94,10 @@ pub enum LedgerEntry {
     Clock(u64),
     /// The producer has ended, and nothing is missing.
     Closed,
-    /// What a consumer read of a range of offsets.
+    /// What a consumer read of a range of offsets, from the time on that the entry before says.
     Read(ReadSpan),
+    /// The sum of [`crate::batch_mark`] of the batches that begin in the span before.
+    BatchSum(u64),
     /// A consumer's poll began at another offset than the one before ended.
     Poll {
         /// The partition, at most [`PARTITION_MAX`].
@@ -123,7 +131,7 @@ impl LedgerEntry {
         let (kind, partition, count, sequence, offset) = match self {
             LedgerEntry::Batch(batch) => (
                 batch.fate as u64,
-                u64::from(batch.partition & PARTITION_MAX),
+                partition_field(batch.partition),
                 u64::from(batch.count) & COUNT_MAX,
                 batch.sequence & WIDE_MAX,
                 batch
@@ -133,11 +141,13 @@ impl LedgerEntry {
             ),
             LedgerEntry::TransactionEnd(fate) => (4, fate as u64, 0, 0, 0),
             LedgerEntry::Clock(unix_ms) => (5, 0, 0, unix_ms & WIDE_MAX, 0),
+            // Its count tells it from the entry before.
+            LedgerEntry::BatchSum(sum) => (5, 0, 1, sum & WIDE_MAX, sum >> WIDE_BITS),
             LedgerEntry::Closed => (6, 0, 0, 0, 0),
             // Its end tells it from the entry before: no span ends at 0.
             LedgerEntry::Read(span) => (
                 6,
-                u64::from(span.partition & PARTITION_MAX),
+                partition_field(span.partition),
                 u64::from(span.hidden) & COUNT_MAX,
                 span.from & WIDE_MAX,
                 span.end & WIDE_MAX,
@@ -148,7 +158,7 @@ impl LedgerEntry {
                 offset,
             } => (
                 7,
-                u64::from(partition & PARTITION_MAX),
+                partition_field(partition),
                 0,
                 expected & WIDE_MAX,
                 offset & WIDE_MAX,
@@ -194,7 +204,8 @@ impl LedgerEntry {
                 2 => TransactionFate::Unknown,
                 _ => return None,
             })),
-            5 => Some(LedgerEntry::Clock(sequence)),
+            5 if count == 0 => Some(LedgerEntry::Clock(sequence)),
+            5 => Some(LedgerEntry::BatchSum(sequence | offset << WIDE_BITS)),
             6 if offset == 0 => Some(LedgerEntry::Closed),
             6 => Some(LedgerEntry::Read(ReadSpan {
                 partition: u32::try_from(partition).ok()?,
@@ -210,6 +221,10 @@ impl LedgerEntry {
             _ => None,
         }
     }
+}
+
+fn partition_field(partition: u32) -> u64 {
+    u64::from(partition & PARTITION_UNKNOWN)
 }
 
 /// Writes the ledger of one producer.
@@ -394,6 +409,13 @@ mod tests {
                 count: 1,
                 offset: None,
             }),
+            LedgerEntry::Batch(BatchEntry {
+                fate: BatchFate::Unknown,
+                partition: PARTITION_UNKNOWN,
+                sequence: 7,
+                count: 2,
+                offset: None,
+            }),
             LedgerEntry::TransactionEnd(TransactionFate::Committed),
             LedgerEntry::TransactionEnd(TransactionFate::Aborted),
             LedgerEntry::TransactionEnd(TransactionFate::Unknown),
@@ -409,6 +431,8 @@ mod tests {
                 end: 1,
                 hidden: HIDDEN_MAX,
             }),
+            LedgerEntry::BatchSum(u64::MAX),
+            LedgerEntry::BatchSum(0),
         ];
         let bytes = written(&entries);
         assert_eq!(bytes.len(), ENTRY_BYTES * (entries.len() + 2));

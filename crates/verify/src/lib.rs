@@ -18,13 +18,14 @@ mod stamp;
 mod tally;
 
 pub use check::{PartitionCheck, ReadExtent};
-pub use digest::{DIGEST_OFFSETS, ReplicaDigest};
+pub use digest::{DIGEST_OFFSETS, ReplicaDigest, batch_mark};
 pub use ledger::{
-    BatchEntry, BatchFate, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError, LedgerReader,
-    LedgerWriter, PARTITION_MAX, ReadSpan, TransactionFate,
+    BatchEntry, BatchFate, CLOCK_MS, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError,
+    LedgerReader, LedgerWriter, PARTITION_MAX, PARTITION_UNKNOWN, ReadSpan, TransactionFate,
 };
 pub use outcomes::{
-    OutcomeError, PartitionOutcomes, producer_number, producer_place, transaction_records,
+    LedgerKind, OutcomeError, PartitionOutcomes, producer_number, producer_place,
+    transaction_records,
 };
 pub use polls::ConsumerPolls;
 pub use promise::{PromiseFacts, is_permitted};

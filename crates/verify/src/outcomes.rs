@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-use crate::ledger::{BatchFate, LedgerEntry, LedgerError, LedgerReader, TransactionFate};
+use crate::gaps::NumberRanges;
+use crate::ledger::{
+    BatchFate, LedgerEntry, LedgerError, LedgerReader, PARTITION_UNKNOWN, TransactionFate,
+};
 
 /// The most runs of one partition that are kept: 16 million of 40 bytes.
 const RUNS_MAX: usize = 16 << 20;
@@ -49,7 +52,7 @@ pub(crate) struct OutcomeRun {
     /// The offset of the first.
     pub(crate) offset: Option<u64>,
     pub(crate) fate: RecordFate,
-    /// When the first got its outcome.
+    /// When they got their outcome.
     pub(crate) unix_ms: u64,
     /// The producer's transaction, from 0.
     pub(crate) transaction: u32,
@@ -65,13 +68,69 @@ impl OutcomeRun {
         Some(self.offset? + (sequence - self.first))
     }
 
-    /// Whether `next` continues it in sequence and in offset.
+    /// Whether `next` continues it in sequence and in offset, at the same time: a lost record has the time of its own
+    /// ack.
     fn is_continued_by(&self, next: &OutcomeRun) -> bool {
         let offset = self.offset.map(|offset| offset + self.count);
         self.fate == next.fate
+            && self.unix_ms == next.unix_ms
             && self.transaction == next.transaction
             && self.end() == next.first
             && offset == next.offset
+    }
+}
+
+/// Whose ledger it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LedgerKind {
+    /// A producer's of kgauge.
+    Plain,
+    /// The same, with transactions.
+    Transactional,
+    /// Another client's, which chooses partitions itself.
+    Driven,
+}
+
+/// Records of a client that chooses partitions, and did not report which: they may be in any.
+#[derive(Debug)]
+pub(crate) struct AnywhereRecords {
+    /// Ascending by sequence.
+    runs: Vec<OutcomeRun>,
+    /// Those that were not read in this partition.
+    unread: NumberRanges,
+    /// The ledger lists all records that the client was given.
+    pub(crate) is_complete: bool,
+}
+
+impl AnywhereRecords {
+    fn new(mut runs: Vec<OutcomeRun>, is_complete: bool) -> Self {
+        runs.sort_by_key(|run| run.first);
+        let mut unread = NumberRanges::default();
+        for run in &runs {
+            unread.push(run.first, run.end());
+        }
+        Self {
+            runs,
+            unread,
+            is_complete,
+        }
+    }
+
+    /// What is known about a record; `None` if it is not one of them.
+    pub(crate) fn fate_of(&self, sequence: u64) -> Option<RecordFate> {
+        let at = self.runs.partition_point(|run| run.end() <= sequence);
+        let run = self.runs.get(at)?;
+        (run.first <= sequence).then_some(run.fate)
+    }
+
+    /// Notes that a record was read; false if it was read before.
+    pub(crate) fn note_read(&mut self, sequence: u64) -> bool {
+        self.unread.remove(sequence)
+    }
+
+    fn count_of(&self, fate: RecordFate) -> u64 {
+        let runs = self.runs.iter().filter(|run| run.fate == fate);
+        runs.map(|run| run.count).sum()
     }
 }
 
@@ -81,6 +140,8 @@ pub struct PartitionOutcomes {
     pub(crate) partition: u32,
     /// By producer, ascending by sequence.
     pub(crate) runs: BTreeMap<u32, Vec<OutcomeRun>>,
+    /// Records of other clients without a known partition, by producer.
+    pub(crate) anywhere: BTreeMap<u32, AnywhereRecords>,
     /// Producers whose ledgers were not closed.
     pub(crate) unclosed: u32,
     kept: usize,
@@ -114,6 +175,20 @@ impl PartitionOutcomes {
         self.unclosed
     }
 
+    /// Records of unknown outcome that may be in any partition.
+    pub fn unknown_anywhere(&self) -> u64 {
+        self.count_anywhere(RecordFate::Unknown)
+    }
+
+    /// Records without a known partition that were not sent for certain.
+    pub fn refused_anywhere(&self) -> u64 {
+        self.count_anywhere(RecordFate::Refused)
+    }
+
+    fn count_anywhere(&self, fate: RecordFate) -> u64 {
+        self.anywhere.values().map(|one| one.count_of(fate)).sum()
+    }
+
     /// Adds what a producer's ledger has about the partition.
     ///
     /// # Errors
@@ -121,14 +196,16 @@ impl PartitionOutcomes {
     pub fn add<R: Read>(
         &mut self,
         ledger: &mut LedgerReader<R>,
-        is_transactional: bool,
+        kind: LedgerKind,
     ) -> Result<(), OutcomeError> {
-        let mut runs: Vec<OutcomeRun> = Vec::new();
+        let (mut runs, mut anywhere): (Vec<OutcomeRun>, Vec<OutcomeRun>) = Default::default();
         let (mut unix_ms, mut transaction, mut open_from) = (0, 0_u32, 0);
         let mut is_closed = false;
         while let Some(entry) = ledger.next_entry()? {
             match entry {
-                LedgerEntry::Batch(batch) if batch.partition == self.partition => {
+                LedgerEntry::Batch(batch)
+                    if [self.partition, PARTITION_UNKNOWN].contains(&batch.partition) =>
+                {
                     let run = OutcomeRun {
                         first: batch.sequence,
                         count: u64::from(batch.count),
@@ -137,20 +214,27 @@ impl PartitionOutcomes {
                         unix_ms,
                         transaction,
                     };
-                    let last = runs.last_mut();
+                    let to = match batch.partition == self.partition {
+                        true => &mut runs,
+                        false => &mut anywhere,
+                    };
+                    let last = to.last_mut();
                     if let Some(last) = last.filter(|last| last.is_continued_by(&run)) {
                         last.count += run.count;
                     } else {
-                        runs.push(run);
+                        to.push(run);
                     }
-                    if self.kept + runs.len() > RUNS_MAX {
+                    if self.kept + runs.len() + anywhere.len() > RUNS_MAX {
                         let partition = self.partition;
                         return Err(OutcomeError::TooMany { partition });
                     }
                 }
-                LedgerEntry::Batch(_) | LedgerEntry::Poll { .. } | LedgerEntry::Read(_) => {}
+                LedgerEntry::Batch(_)
+                | LedgerEntry::Poll { .. }
+                | LedgerEntry::Read(_)
+                | LedgerEntry::BatchSum(_) => {}
                 LedgerEntry::TransactionEnd(fate) => {
-                    end_transaction(&mut runs[open_from..], fate);
+                    end_transaction(&mut runs[open_from..], fate, unix_ms);
                     transaction = transaction.saturating_add(1);
                     open_from = runs.len();
                 }
@@ -158,15 +242,20 @@ impl PartitionOutcomes {
                 LedgerEntry::Closed => is_closed = true,
             }
         }
-        if is_transactional {
-            end_transaction(&mut runs[open_from..], TransactionFate::Unknown);
+        if kind == LedgerKind::Transactional {
+            end_transaction(&mut runs[open_from..], TransactionFate::Unknown, unix_ms);
         }
         if !runs.is_sorted_by_key(|run| run.first) {
             runs.sort_by_key(|run| run.first);
         }
-        self.kept += runs.len();
+        self.kept += runs.len() + anywhere.len();
         self.unclosed += u32::from(!is_closed);
-        self.runs.insert(ledger.producer(), runs);
+        let producer = ledger.producer();
+        self.runs.insert(producer, runs);
+        if kind == LedgerKind::Driven {
+            let records = AnywhereRecords::new(anywhere, is_closed);
+            self.anywhere.insert(producer, records);
+        }
         Ok(())
     }
 }
@@ -205,10 +294,10 @@ fn fate_of(fate: BatchFate) -> RecordFate {
 }
 
 /// The end of a transaction decides on its records, whatever their acks.
-fn end_transaction(runs: &mut [OutcomeRun], fate: TransactionFate) {
+fn end_transaction(runs: &mut [OutcomeRun], fate: TransactionFate, unix_ms: u64) {
     for run in runs {
         match fate {
-            TransactionFate::Committed => {}
+            TransactionFate::Committed => run.unix_ms = unix_ms,
             TransactionFate::Aborted => run.fate = RecordFate::Refused,
             TransactionFate::Unknown if run.fate.is_acked() => run.fate = RecordFate::Unknown,
             TransactionFate::Unknown => {}

@@ -49,7 +49,9 @@ pub fn is_permitted(
         Anomaly::InconsistentOffsets => !idempotent && retries || may_lose(),
         // A log that loses records also loses the place of its readers, and what they have read.
         Anomaly::PollSkip | Anomaly::NonmonotonicPoll | Anomaly::ReadBeforeCommit => may_lose(),
-        Anomaly::CommittedOffsetBack => is_unclean(trial, topic_settings) || may_lose(),
+        Anomaly::CommittedOffsetBack => {
+            is_unclean(trial, topic_settings) || may_lose() || may_forget_commits(trial)
+        }
         Anomaly::StuckLastStableOffset => circumstances.has_unknown_transaction,
         Anomaly::ForeignRecord => circumstances.is_shared,
         // Replicas in sync are equal, whatever was lost before.
@@ -95,6 +97,15 @@ fn may_lose_by_power(trial: &Trial, topic_settings: &BTreeMap<String, String>) -
         return true;
     }
     crashes().any(|fault| fault.node == FaultNode::All) || do_crashes_overlap(trial)
+}
+
+/// Committed offsets are in a topic of their own, of whose replicas and flushing the trial decides nothing. A
+/// coordinator that was cut off or hung answers with what it had until it notices that another one has taken over.
+fn may_forget_commits(trial: &Trial) -> bool {
+    trial
+        .faults
+        .iter()
+        .any(|fault| matches!(fault.kind, Fault::Crash | Fault::Cut { .. } | Fault::Pause))
 }
 
 /// Whether a machine fails while another one is down, or has just come back.
@@ -145,4 +156,44 @@ fn setting<'a>(
 ) -> Option<&'a String> {
     let of_topic = topic_settings.get(name).or(trial.topic.config.get(name));
     of_topic.or(trial.cluster.config.get(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_scenario::{Scenario, Size};
+
+    use super::*;
+
+    /// A trial with a producer and a group, and these faults.
+    fn trial(faults: &str) -> Trial {
+        let text = format!(
+            "kgauge: 1\nname: a\nquestion: b\ntarget: {{brokers: 3}}\ntopic: {{partitions: 1, \
+             replication: 3, config: {{min.insync.replicas: 2}}}}\nflows:\n  - {{name: w, kind: produce, \
+             shape: {{constant: 1k/s}}, record: {{size: 100 B}}, settings: {{acks: all}}}}\n  - {{name: r, \
+             kind: consume, group: true}}\nstages: {{warm-up: 0 s, hold: 20 s}}\n{faults}"
+        );
+        let scenario = Scenario::parse("a.yaml", &text).unwrap();
+        scenario.trials(Size::Default).remove(0)
+    }
+
+    fn permits(trial: &Trial, anomaly: Anomaly, flow: usize) -> bool {
+        let settings = BTreeMap::new();
+        let flow = trial.flows.get(flow);
+        is_permitted(anomaly, trial, &settings, flow, PromiseFacts::default())
+    }
+
+    #[test]
+    fn a_killed_leader_excuses_neither_records_nor_commits() {
+        let trial = trial("faults: [{at: 5 s, node: leader, kill: true, restart-after: 2 s}]\n");
+        assert!(!permits(&trial, Anomaly::LostWrite, 0));
+        assert!(!permits(&trial, Anomaly::PollSkip, 1));
+        assert!(!permits(&trial, Anomaly::CommittedOffsetBack, 1));
+    }
+
+    #[test]
+    fn a_failed_machine_excuses_commits_that_nobody_flushed() {
+        let trial = trial("faults: [{at: 5 s, node: 1, crash: true, restart-after: 2 s}]\n");
+        assert!(!permits(&trial, Anomaly::LostWrite, 0), "two are in sync");
+        assert!(permits(&trial, Anomaly::CommittedOffsetBack, 1));
+    }
 }

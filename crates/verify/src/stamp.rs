@@ -13,12 +13,18 @@ const MAGIC: [u8; 4] = *b"kgv1";
 pub struct Stamp {
     /// The producer, unique within a repeat.
     pub producer: u32,
-    /// The partition that it was written to.
+    /// The partition that it was written to, or [`Stamp::ANY_PARTITION`].
     pub partition: u32,
-    /// Its position among the producer's records of that partition, without gaps from 0.
+    /// Its position among the producer's records of that partition, without gaps from 0; among all that the client was
+    /// given, if that chooses partitions.
     pub sequence: u64,
     /// Its number in its flow, from which its contents follow.
     pub number: u64,
+}
+
+impl Stamp {
+    /// Stands for the partition of a record whose client chooses it.
+    pub const ANY_PARTITION: u32 = u32::MAX;
 }
 
 /// What a stamp's bytes are.

@@ -74,6 +74,8 @@ pub struct PartitionVerdict {
     pub unknown_present: u64,
     /// Records of unknown outcome that were not.
     pub unknown_absent: u64,
+    /// Records of unknown outcome and partition that were read.
+    pub unknown_anywhere: u64,
     /// Records of failed sends and aborted transactions.
     pub refused: u64,
     /// Records of this repeat that no ledger lists.
@@ -86,6 +88,8 @@ pub struct PartitionVerdict {
     pub unchecked: BTreeMap<UncheckedCause, u64>,
     /// Lost records by producer and transaction.
     pub lost_by_transaction: BTreeMap<(u32, u32), u64>,
+    /// The record that consumers got the longest time after its ack, and that time in milliseconds, at least.
+    pub latest_read: Option<(u64, Sighting)>,
 }
 
 impl PartitionVerdict {
@@ -96,6 +100,7 @@ impl PartitionVerdict {
         self.confirmed += other.confirmed;
         self.unknown_present += other.unknown_present;
         self.unknown_absent += other.unknown_absent;
+        self.unknown_anywhere += other.unknown_anywhere;
         self.refused += other.refused;
         self.unlisted += other.unlisted;
         self.duplicates_renumbered += other.duplicates_renumbered;
@@ -128,6 +133,15 @@ impl PartitionVerdict {
         if times > 0 {
             let tally = self.anomalies.entry((Anomaly::NonmonotonicPoll, None));
             tally.or_default().count += times;
+        }
+    }
+
+    /// Consumers got a record this long after its ack.
+    #[inline]
+    pub(crate) fn note_late_read(&mut self, late_ms: u64, sighting: impl FnOnce() -> Sighting) {
+        let latest = self.latest_read.as_ref();
+        if latest.is_none_or(|(latest_ms, _)| late_ms > *latest_ms) {
+            self.latest_read = Some((late_ms, sighting()));
         }
     }
 

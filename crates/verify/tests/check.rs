@@ -4,9 +4,9 @@
 
 use kgauge_results::run::{Anomaly, UncheckedCause};
 use kgauge_verify::{
-    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
-    PartitionOutcomes, PartitionVerdict, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey,
-    TransactionFate, producer_number,
+    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerKind, LedgerReader, LedgerWriter,
+    PARTITION_UNKNOWN, PartitionCheck, PartitionOutcomes, PartitionVerdict, ReadExtent, ReadSpan,
+    STAMP_BYTES, Stamp, StampKey, TransactionFate, producer_number,
 };
 
 const PARTITION: u32 = 2;
@@ -26,14 +26,14 @@ fn batch(fate: BatchFate, index: u64) -> LedgerEntry {
     })
 }
 
-fn outcomes(entries: &[LedgerEntry], transactional: bool) -> PartitionOutcomes {
+fn outcomes(entries: &[LedgerEntry], kind: LedgerKind) -> PartitionOutcomes {
     let mut bytes = Vec::new();
     let mut writer = LedgerWriter::new(&mut bytes, producer_number(1, 0));
     entries.iter().for_each(|entry| writer.push(*entry));
     writer.close().unwrap();
     let mut outcomes = PartitionOutcomes::new(PARTITION);
     let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
-    outcomes.add(&mut reader, transactional).unwrap();
+    outcomes.add(&mut reader, kind).unwrap();
     outcomes
 }
 
@@ -44,7 +44,7 @@ fn consumer(entries: &[LedgerEntry]) -> ConsumerPolls {
     entries.iter().for_each(|entry| writer.push(*entry));
     writer.close().unwrap();
     let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
-    ConsumerPolls::read(&mut reader, PARTITION, true).unwrap()
+    ConsumerPolls::read(&mut reader, PARTITION, Some(0)).unwrap()
 }
 
 fn value_in(partition: u32, sequence: u64) -> [u8; STAMP_BYTES] {
@@ -77,15 +77,15 @@ fn three_acked() -> Vec<LedgerEntry> {
 
 /// Checks a log of (offset, sequence) against three acked batches.
 fn checked(log: impl IntoIterator<Item = (u64, u64)>) -> PartitionVerdict {
-    checked_against(&three_acked(), false, log)
+    checked_against(&three_acked(), LedgerKind::Plain, log)
 }
 
 fn checked_against(
     entries: &[LedgerEntry],
-    transactional: bool,
+    kind: LedgerKind,
     log: impl IntoIterator<Item = (u64, u64)>,
 ) -> PartitionVerdict {
-    let mut check = PartitionCheck::new(key(), outcomes(entries, transactional), Vec::new());
+    let mut check = PartitionCheck::new(key(), outcomes(entries, kind), Vec::new());
     let mut end = 0;
     for (offset, sequence) in log {
         check.note(offset, Some(&value(sequence)), |_| true);
@@ -118,6 +118,25 @@ fn a_missing_record_is_lost_and_named() {
 }
 
 #[test]
+fn a_lost_record_has_the_time_of_its_own_ack() {
+    let lost_at = |end: Option<TransactionFate>, kind| {
+        let mut entries = vec![
+            LedgerEntry::Clock(1_000),
+            batch(BatchFate::Acked, 0),
+            LedgerEntry::Clock(2_000),
+            batch(BatchFate::Acked, 1),
+            LedgerEntry::Clock(3_000),
+        ];
+        entries.extend(end.map(LedgerEntry::TransactionEnd));
+        let verdict = checked_against(&entries, kind, (0..15).map(|at| (at, at)));
+        verdict.anomalies[&(Anomaly::LostWrite, Some(1))].examples[0].unix_ms
+    };
+    assert_eq!(lost_at(None, LedgerKind::Plain), Some(2_000));
+    let committed = Some(TransactionFate::Committed);
+    assert_eq!(lost_at(committed, LedgerKind::Transactional), Some(3_000));
+}
+
+#[test]
 fn a_missing_tail_is_lost() {
     let verdict = checked((0..25).map(|at| (at, at)));
     assert_eq!(classes(&verdict), [(Anomaly::LostWrite, 5)]);
@@ -141,7 +160,7 @@ fn a_copy_before_the_acked_one_is_only_a_duplicate() {
         offset: Some(10),
     });
     let log = (0..20).map(|at| (at, at % 10));
-    let verdict = checked_against(&[entry], false, log);
+    let verdict = checked_against(&[entry], LedgerKind::Plain, log);
     assert_eq!(classes(&verdict), [(Anomaly::Duplicate, 10)]);
 }
 
@@ -162,9 +181,9 @@ fn swapped_records_are_out_of_order_and_displaced() {
 #[test]
 fn a_failed_record_that_is_readable_is_an_aborted_read() {
     let entries = [batch(BatchFate::Failed, 0), batch(BatchFate::Acked, 1)];
-    let verdict = checked_against(&entries, false, (0..20).map(|at| (at, at)));
+    let verdict = checked_against(&entries, LedgerKind::Plain, (0..20).map(|at| (at, at)));
     assert_eq!(classes(&verdict), [(Anomaly::AbortedRead, 10)]);
-    let none = checked_against(&entries, false, (10..20).map(|at| (at, at)));
+    let none = checked_against(&entries, LedgerKind::Plain, (10..20).map(|at| (at, at)));
     assert_eq!(classes(&none), []);
 }
 
@@ -172,7 +191,7 @@ fn a_failed_record_that_is_readable_is_an_aborted_read() {
 fn records_of_unknown_outcome_may_be_there_or_not() {
     let entries = [batch(BatchFate::Unknown, 0), batch(BatchFate::Acked, 1)];
     let some = (3..5).chain(10..20).map(|at| (at, at));
-    let verdict = checked_against(&entries, false, some);
+    let verdict = checked_against(&entries, LedgerKind::Plain, some);
     assert_eq!(classes(&verdict), []);
     assert_eq!((verdict.unknown_present, verdict.unknown_absent), (2, 8));
 }
@@ -187,7 +206,8 @@ fn the_end_of_a_transaction_decides_on_its_records() {
             LedgerEntry::TransactionEnd(fate),
             batch(BatchFate::Acked, 2),
         ];
-        checked_against(&entries, true, (0..15).map(|at| (at, at)))
+        let log = (0..15).map(|at| (at, at));
+        checked_against(&entries, LedgerKind::Transactional, log)
     };
     let torn = of(TransactionFate::Committed);
     assert_eq!(classes(&torn), [(Anomaly::LostWrite, 5)]);
@@ -202,7 +222,7 @@ fn the_end_of_a_transaction_decides_on_its_records() {
 
 #[test]
 fn foreign_and_corrupt_records_are_distinguished() {
-    let mut check = PartitionCheck::new(key(), outcomes(&[], false), Vec::new());
+    let mut check = PartitionCheck::new(key(), outcomes(&[], LedgerKind::Plain), Vec::new());
     check.note(0, Some(b"another application's"), |_| true);
     check.note(1, None, |_| true);
     check.note(2, Some(&value_in(PARTITION + 1, 0)), |_| true);
@@ -218,7 +238,8 @@ fn foreign_and_corrupt_records_are_distinguished() {
 
 #[test]
 fn what_was_deleted_or_not_read_is_not_lost() {
-    let mut check = PartitionCheck::new(key(), outcomes(&three_acked(), false), Vec::new());
+    let outcomes = outcomes(&three_acked(), LedgerKind::Plain);
+    let mut check = PartitionCheck::new(key(), outcomes, Vec::new());
     (10..20).for_each(|at| check.note(at, Some(&value(at)), |_| true));
     let verdict = check.finish(ReadExtent {
         log_start: 10,
@@ -244,13 +265,43 @@ fn readable_records_that_a_consumer_passed_over_are_counted_once() {
         offset: 6,
     };
     let polls = vec![consumer(&polls), consumer(&[back])];
-    let mut check = PartitionCheck::new(key(), outcomes(&three_acked(), false), polls);
+    let outcomes = outcomes(&three_acked(), LedgerKind::Plain);
+    let mut check = PartitionCheck::new(key(), outcomes, polls);
     for at in (0..30).filter(|at| *at != 9) {
         check.note(at, Some(&value(at)), |_| true);
     }
     let verdict = check.finish(extent(30));
     assert_eq!(verdict.count_of(Anomaly::PollSkip), 6);
     assert_eq!(verdict.count_of(Anomaly::NonmonotonicPoll), 1);
+}
+
+#[test]
+fn what_was_read_before_the_checked_part_of_a_log_is_not_compared() {
+    let read = |from, end| {
+        LedgerEntry::Read(ReadSpan {
+            partition: PARTITION,
+            from,
+            end,
+            hidden: 0,
+        })
+    };
+    let mut bytes = Vec::new();
+    let mut writer = LedgerWriter::new(&mut bytes, 0);
+    writer.push(read(0, 10));
+    writer.push(read(10, 30));
+    writer.close().unwrap();
+    let verdict_of = |compared_from| {
+        let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
+        let polls = ConsumerPolls::read(&mut reader, PARTITION, compared_from).unwrap();
+        let outcomes = outcomes(&three_acked(), LedgerKind::Plain);
+        let mut check = PartitionCheck::new(key(), outcomes, vec![polls]);
+        (10..30).for_each(|at| check.note(at, Some(&value(at)), |_| true));
+        let verdict = check.finish(extent(30));
+        verdict.count_of(Anomaly::ReadBeforeCommit)
+    };
+    assert_eq!(verdict_of(Some(0)), 10);
+    assert_eq!(verdict_of(Some(10)), 0);
+    assert_eq!(verdict_of(None), 0);
 }
 
 #[test]
@@ -268,9 +319,112 @@ fn a_record_that_a_consumer_got_and_nobody_gets_afterwards_was_not_committed() {
         LedgerEntry::TransactionEnd(TransactionFate::Aborted),
     ];
     // A marker at 10; the second batch is hidden now.
-    let outcomes = outcomes(&aborted, true);
+    let outcomes = outcomes(&aborted, LedgerKind::Transactional);
     let mut check = PartitionCheck::new(key(), outcomes, vec![consumer(&[read])]);
     (0..10).for_each(|at| check.note(at, Some(&value(at)), |_| true));
     let verdict = check.finish(extent(31));
     assert_eq!(classes(&verdict), [(Anomaly::ReadBeforeCommit, 19)]);
+}
+
+/// Records of a client that chooses partitions: in this one 0 to 4 and 20 to 24, at offsets 0 to 9; 5 to 9 in another
+/// one; 10 to 19 of unknown outcome, wherever they are.
+fn of_other_client() -> [LedgerEntry; 4] {
+    let entry = |fate, partition, sequence, count, offset| {
+        LedgerEntry::Batch(BatchEntry {
+            fate,
+            partition,
+            sequence,
+            count,
+            offset,
+        })
+    };
+    [
+        entry(BatchFate::Acked, PARTITION, 0, 5, Some(0)),
+        entry(BatchFate::Acked, PARTITION + 1, 5, 5, Some(100)),
+        entry(BatchFate::Unknown, PARTITION_UNKNOWN, 10, 10, None),
+        entry(BatchFate::Acked, PARTITION, 20, 5, Some(5)),
+    ]
+}
+
+/// Checks a log of sequences, from offset 0 on, against the other client's ledger.
+fn checked_of_other_client(log: impl IntoIterator<Item = u64>) -> PartitionVerdict {
+    let outcomes = outcomes(&of_other_client(), LedgerKind::Driven);
+    assert_eq!(outcomes.unknown_anywhere(), 10);
+    let mut check = PartitionCheck::new(key(), outcomes, Vec::new());
+    let mut end = 0;
+    for sequence in log {
+        let value = value_in(Stamp::ANY_PARTITION, sequence);
+        check.note(end, Some(&value), |_| true);
+        end += 1;
+    }
+    check.finish(extent(end))
+}
+
+#[test]
+fn sequences_of_other_partitions_are_not_missing() {
+    let verdict = checked_of_other_client((0..5).chain(20..25));
+    assert_eq!(classes(&verdict), []);
+    assert_eq!((verdict.acked, verdict.confirmed), (10, 10));
+    let short = checked_of_other_client((0..5).chain(20..23));
+    assert_eq!(classes(&short), [(Anomaly::LostWrite, 2)]);
+    let gap = checked_of_other_client((0..3).chain(20..25));
+    assert_eq!(gap.count_of(Anomaly::LostWrite), 2);
+}
+
+#[test]
+fn a_record_of_another_clients_other_partition_is_foreign() {
+    let verdict = checked_of_other_client((0..5).chain([7]).chain(20..25));
+    assert_eq!(verdict.count_of(Anomaly::ForeignRecord), 1);
+    let tally = &verdict.anomalies[&(Anomaly::ForeignRecord, Some(1))];
+    assert_eq!(tally.examples[0].sequence, Some(7));
+}
+
+#[test]
+fn another_clients_records_of_unknown_outcome_may_be_anywhere_but_once() {
+    let verdict = checked_of_other_client((0..5).chain([12, 10]).chain([12]));
+    assert_eq!(verdict.unknown_anywhere, 2);
+    assert_eq!(verdict.count_of(Anomaly::Duplicate), 1);
+    assert_eq!(verdict.count_of(Anomaly::NonmonotonicSend), 0);
+}
+
+#[test]
+fn another_clients_records_in_another_order_are_found() {
+    let verdict = checked_of_other_client((0..3).chain(20..25).chain([3, 4]));
+    assert_eq!(verdict.count_of(Anomaly::NonmonotonicSend), 2);
+    assert_eq!(verdict.count_of(Anomaly::LostWrite), 0);
+    assert_eq!(verdict.confirmed, 10);
+}
+
+#[test]
+fn the_record_that_a_group_got_the_longest_time_after_its_ack_is_named() {
+    let acked = [
+        LedgerEntry::Clock(10_000),
+        batch(BatchFate::Acked, 0),
+        LedgerEntry::Clock(11_000),
+        batch(BatchFate::Acked, 1),
+        batch(BatchFate::Acked, 2),
+    ];
+    let read = |unix_ms, from, end| {
+        let span = ReadSpan {
+            partition: PARTITION,
+            from,
+            end,
+            hidden: 0,
+        };
+        [LedgerEntry::Clock(unix_ms), LedgerEntry::Read(span)]
+    };
+    // The second member reads again what the first one has read; the third consumer is alone.
+    let first = consumer(&[read(10_200, 0, 10), read(11_500, 10, 20)].concat());
+    let second = consumer(&[read(15_000, 10, 20), read(13_000, 20, 30)].concat());
+    let alone = consumer(&read(10_300, 0, 10));
+    let polls = vec![first.of_group(0), second.of_group(0), alone.of_group(1)];
+    let outcomes = outcomes(&acked, LedgerKind::Plain);
+    let mut check = PartitionCheck::new(key(), outcomes, polls);
+    (0..30).for_each(|at| check.note(at, Some(&value(at)), |_| true));
+    let verdict = check.finish(extent(30));
+    assert_eq!(classes(&verdict), []);
+    let (late_ms, record) = verdict.latest_read.unwrap();
+    // Acks are known within 100 ms.
+    assert_eq!(late_ms, 13_000 - 11_000 - 100);
+    assert_eq!((record.offset, record.unix_ms), (Some(20), Some(11_000)));
 }

@@ -98,6 +98,7 @@ fn flow_of<'a>(
         totals: Totals::default(),
         pace: PaceSeries::default(),
         group: None,
+        members: Vec::new(),
         copy: None,
         transactions: None,
     };
@@ -108,8 +109,10 @@ fn flow_of<'a>(
             (Some(sum), Some(part)) => Some(sum.plus(part)),
             (known, part) => known.or(part),
         };
+        sum.members.extend_from_slice(&part.members);
         sum.transactions = sum.transactions.or(part.transactions);
     }
+    sum.members.sort_unstable_by_key(|member| member.consumer);
     for agent in cut_short.iter().filter_map(|index| progress.agent(*index)) {
         if let Some(part) = agent.load.as_ref().and_then(|load| load.flows.get(flow)) {
             sum.totals = sum.totals.plus(part);

@@ -22,7 +22,7 @@ pub use factor_values::{FactorUnit, FactorValues};
 pub use figures::{AnswerFigure, FigureFinding};
 pub use outage::OutageAnswer;
 pub use verification::{
-    AnomalyCount, AnomalySum, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
+    AnomalyCount, AnomalySum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
 };
 
 use crate::summary::{GoalStatus, Summary, TrialSummary};

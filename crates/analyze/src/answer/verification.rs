@@ -28,10 +28,23 @@ pub struct Verification {
     pub unknown_absent: u64,
     /// Duration of the reading and checking.
     pub span_ns: u64,
+    /// The record that consumers got the longest time after its ack; absent if no consumer read acked records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest_read: Option<Staleness>,
     /// What was found, by class; the forbidden ones first.
     pub anomalies: Vec<AnomalySum>,
     /// What could not be checked, by cause.
     pub unchecked: Vec<UncheckedSum>,
+}
+
+/// How stale the reads of consumers were at worst.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Staleness {
+    /// From a record's ack until the last group of consumers that read it had got it, at least; within a tenth of a
+    /// second.
+    pub late_ns: u64,
+    /// The record.
+    pub place: TrialPlace,
 }
 
 /// The anomalies of a class.
@@ -169,6 +182,7 @@ pub(super) fn verification<'a>(
                 continue;
             };
             sum.add(record);
+            sum.add_latest_read((trial.index, repeat.repeat), record);
             for one in &record.anomalies {
                 let is_expected = trial.expected_anomalies.contains(&one.anomaly);
                 let key = (is_expected, one.is_permitted, one.anomaly);
@@ -214,5 +228,23 @@ impl Verification {
         self.unknown_present = self.unknown_present.saturating_add(record.unknown_present);
         self.unknown_absent = self.unknown_absent.saturating_add(record.unknown_absent);
         self.span_ns = self.span_ns.saturating_add(record.span_ns);
+    }
+
+    fn add_latest_read(&mut self, (trial, repeat): (u32, u32), record: &VerificationRecord) {
+        let Some(read) = &record.latest_read else {
+            return;
+        };
+        let latest = self.latest_read.as_ref();
+        if latest.is_none_or(|latest| read.late_ns > latest.late_ns) {
+            self.latest_read = Some(Staleness {
+                late_ns: read.late_ns,
+                place: TrialPlace {
+                    trial,
+                    repeat,
+                    flow: read.flow.clone(),
+                    place: read.place.clone(),
+                },
+            });
+        }
     }
 }

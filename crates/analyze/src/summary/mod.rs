@@ -49,7 +49,7 @@ pub use flow::{
 pub use generator::{
     CpuSummary, FlowHeadroom, GeneratorState, GeneratorVerdict, Headroom, Lateness, ProgramCores,
 };
-pub use group::GroupSummary;
+pub use group::{GroupSummary, MemberPause};
 pub use headline::RunHeadline;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
 pub use limit::{

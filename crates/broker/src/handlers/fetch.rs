@@ -271,6 +271,7 @@ fn read(
     let by_rack = node.settings.replica_selector_rack_aware;
     let image = by_rack.then(|| Arc::clone(&node.image));
     let own = node.id();
+    let deviations = node.config.deviations;
     let replica = match version {
         FOLLOWERS_FROM.. => lookup::kept(node, &topic, partition.index, partition.leader_epoch)?,
         _ => lookup::led(node, &topic, partition.index, partition.leader_epoch)?,
@@ -282,12 +283,13 @@ fn read(
     {
         return Ok(sent_elsewhere(replica, partition.index, other));
     }
+    let readable = replica.log.high_watermark();
     let request = ReadRequest {
-        offset: partition.offset,
+        offset: deviations.read_offset(partition.offset, readable),
         bytes_max: partition.bytes_max.min(left),
         upper_bound_offset: match fetch.reader {
-            Reader::Consumer { .. } => replica.log.high_watermark(),
-            Reader::Debugging => replica.log.log_end_offset(),
+            Reader::Consumer { .. } if !deviations.dirty_reads => readable,
+            Reader::Consumer { .. } | Reader::Debugging => replica.log.log_end_offset(),
         },
         first_batch,
     };

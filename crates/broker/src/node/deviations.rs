@@ -1,7 +1,11 @@
 //! Rules that a node breaks on purpose, so that tests can prove that their checks notice. Nothing that ships sets them.
 
+use std::borrow::Cow;
+
 use kgauge_wire::compress::Decompressor;
-use kgauge_wire::record_batch::{Batch, BatchEncoder, ProducerState, batches};
+use kgauge_wire::record_batch::{
+    Batch, BatchEncoder, ProducerState, batches, rewrite_for_log_append_time,
+};
 
 use crate::log::{AppendError, AppendInfo, PartitionLog};
 
@@ -25,6 +29,44 @@ pub struct Deviations {
     pub batches_kept: Option<usize>,
     /// What goes wrong when some batches are appended.
     pub append: Option<AppendDeviation>,
+    /// Followers append some batches with other timestamps than their leader's.
+    pub change_replicas: bool,
+    /// Some Fetch responses begin a few offsets after the one that was asked for.
+    pub skip_reads: bool,
+    /// Consumers get records that followers do not have so far.
+    pub dirty_reads: bool,
+}
+
+/// Offsets that a Fetch response passes over: more than any batch of the simulation has.
+const SKIPPED: i64 = 5;
+
+impl Deviations {
+    /// Where a consumer reads that asks for an offset.
+    pub(crate) fn read_offset(self, offset: i64, readable: i64) -> i64 {
+        let is_struck = self.skip_reads && offset % i64::from(ONE_IN) == 3;
+        match is_struck && offset + SKIPPED < readable {
+            true => offset + SKIPPED,
+            false => offset,
+        }
+    }
+
+    /// What a follower appends of its leader's batches.
+    pub(crate) fn replicated(self, bytes: &[u8]) -> Cow<'_, [u8]> {
+        if !self.change_replicas {
+            return Cow::Borrowed(bytes);
+        }
+        let (mut changed, mut at) = (bytes.to_vec(), 0);
+        for batch in batches(bytes).filter_map(Result::ok) {
+            let (header, end) = (batch.header, at + batch.bytes().len());
+            if header.crc.is_multiple_of(ONE_IN) {
+                let (base, epoch) = (header.base_offset, header.leader_epoch);
+                // A batch that was just parsed is long enough.
+                let _ = rewrite_for_log_append_time(&mut changed[at..end], base, epoch, 1);
+            }
+            at = end;
+        }
+        Cow::Owned(changed)
+    }
 }
 
 /// What goes wrong when a batch is appended.

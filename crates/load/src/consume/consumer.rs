@@ -9,7 +9,7 @@ use kgauge_scenario::ConsumeFlow;
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::error_code::ErrorCode;
 use kgauge_wire::message_set::tally;
-use kgauge_wire::record_batch::{BatchTally, TallyDepth};
+use kgauge_wire::record_batch::TallyDepth;
 
 use super::committed::sum_of_committed;
 use super::group::GroupSubscription;
@@ -499,6 +499,7 @@ impl Consumer {
             TallyDepth::RecordsUnchecked
         };
         let mut all = 0;
+        let unix_ms = around.clock.unix_ms(now_ns);
         let echo = self.echo.as_deref();
         let depth = match echo {
             Some(_) => TallyDepth::Records,
@@ -506,6 +507,7 @@ impl Consumer {
         };
         for part in &self.fetched {
             let bytes = self.links[link].frame(part.at.clone());
+            let position = self.positions[part.position];
             self.echoes.clear();
             let mut count = |bytes: &[u8]| {
                 let buffers = (&mut self.decompressor, &mut self.scratch);
@@ -525,39 +527,31 @@ impl Consumer {
             };
             match counted {
                 Ok(found) if echo.is_some() => {
-                    note_polled(
-                        &mut self.polls,
-                        &self.positions[part.position],
-                        part,
-                        &found,
-                    );
+                    Self::note_polled(&mut self.polls, &position, part, &found, bytes, unix_ms);
                     let consumed_ns = around.clock.now_ns();
                     all += self.echoes.len() as u64;
                     self.totals.consumed += self.echoes.len() as u64;
                     self.note_echoes(part, consumed_ns, recorder);
                 }
                 Ok(found) => {
-                    note_polled(
-                        &mut self.polls,
-                        &self.positions[part.position],
-                        part,
-                        &found,
-                    );
+                    Self::note_polled(&mut self.polls, &position, part, &found, bytes, unix_ms);
                     let logical_bytes = found.key_bytes + found.value_bytes + found.header_bytes;
                     // Only checked records count as read.
                     recorder.consumed(around.clock.now_ns(), found.records, logical_bytes);
                     self.totals.consumed += found.records;
                     self.totals.logical_bytes += logical_bytes;
                     all += found.records;
-                    self.note_read(part, found.records);
+                    let skipped = self.note_read(part, found.records);
+                    if let (Some(skipped), Some(polls)) = (skipped, &mut self.polls) {
+                        polls.note_skipped(position.partition, skipped);
+                    }
                 }
                 Err(error) => {
-                    let partition = self.positions[part.position].partition;
                     recorder.corrupt(now_ns, 1);
                     self.note_read(part, 0);
                     around.broken(now_ns, &self.flow.name, || {
                         let from = part.from_offset;
-                        let which = self.head.topics.describe(partition);
+                        let which = self.head.topics.describe(position.partition);
                         format!("{which} from offset {from}: {error}")
                     });
                 }
@@ -583,18 +577,5 @@ impl Consumer {
                 subscription.shared.give_up();
             }
         }
-    }
-}
-
-/// Notes what a verified consumer got.
-fn note_polled(
-    polls: &mut Option<PollLog>,
-    position: &Position,
-    part: &FetchedRecords,
-    found: &BatchTally,
-) {
-    if let Some(polls) = polls {
-        let span = (part.from_offset, position.offset);
-        polls.note_read(position.partition, span, found.records);
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::group::GroupSettings;
 use kgauge_client::{ClientConfig, Interrupt};
-use kgauge_results::run::GroupRecord;
+use kgauge_results::run::{GroupMemberRecord, GroupRecord};
 use kgauge_scenario::GroupProtocol;
 
 use super::progress::GroupShared;
@@ -94,6 +94,20 @@ impl GroupSubscription {
     }
 }
 
+/// The results of a member.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MemberOutcome {
+    pub(super) group: GroupRecord,
+    pub(super) member: GroupMemberRecord,
+}
+
+/// The results of a flow's groups and of their members.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GroupOutcome {
+    pub(crate) group: Option<GroupRecord>,
+    pub(crate) members: Vec<GroupMemberRecord>,
+}
+
 /// Handle of a member's thread.
 #[derive(Debug)]
 pub(crate) struct MemberThread {
@@ -101,7 +115,7 @@ pub(crate) struct MemberThread {
     pub(super) shared: Arc<GroupShared>,
     pub(super) stop: Interrupt,
     pub(super) give_up: Interrupt,
-    pub(super) over: Receiver<GroupRecord>,
+    pub(super) over: Receiver<MemberOutcome>,
     pub(super) thread: Option<JoinHandle<()>>,
 }
 
@@ -112,7 +126,7 @@ impl MemberThread {
     }
 
     /// Waits until it has left, at most until `deadline`.
-    pub(crate) fn end(&mut self, deadline: Instant) -> GroupRecord {
+    fn end(&mut self, deadline: Instant) -> MemberOutcome {
         self.stop.raise();
         let patience = deadline.saturating_duration_since(Instant::now());
         let outcome = self.over.recv_timeout(patience);
@@ -137,6 +151,8 @@ impl Drop for MemberThread {
 /// The settings of a member.
 pub(crate) struct MemberSetup {
     pub(crate) flow: usize,
+    /// The number of its consumer in the flow.
+    pub(crate) consumer: u32,
     /// For messages: the flow's name and the number of the consumer.
     pub(crate) name: String,
     pub(crate) topics: Arc<Topics>,
@@ -155,17 +171,21 @@ pub(crate) fn end_all(
     threads: &mut [MemberThread],
     flows: usize,
     limit: Duration,
-) -> Vec<Option<GroupRecord>> {
+) -> Vec<GroupOutcome> {
     let deadline = Instant::now() + limit;
     threads.iter().for_each(MemberThread::stop);
-    let mut outcomes: Vec<Option<GroupRecord>> = vec![None; flows];
+    let mut outcomes = vec![GroupOutcome::default(); flows];
     for thread in threads {
-        let outcome = GroupRecord {
+        let outcome = thread.end(deadline);
+        let group = GroupRecord {
             records_again: thread.shared.again.load(Ordering::Relaxed),
-            ..thread.end(deadline)
+            records_skipped: thread.shared.skipped.load(Ordering::Relaxed),
+            commits_back: thread.shared.commits_back.load(Ordering::Relaxed),
+            ..outcome.group
         };
         if let Some(of_flow) = outcomes.get_mut(thread.flow) {
-            *of_flow = Some(of_flow.unwrap_or_default().plus(outcome));
+            of_flow.group = Some(of_flow.group.unwrap_or_default().plus(group));
+            of_flow.members.push(outcome.member);
         }
     }
     outcomes

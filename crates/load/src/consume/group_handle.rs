@@ -146,14 +146,14 @@ impl Consumer {
         }
     }
 
-    /// Reports a partition's position to the group, if there is one.
-    pub(super) fn note_read(&self, part: &FetchedRecords, records: u64) {
-        if let Some(subscription) = &self.subscription {
-            let position = &self.positions[part.position];
-            let (partition, offset) = (position.partition, position.offset);
-            let from = part.from_offset;
-            subscription.shared.note(partition, from, offset, records);
-        }
+    /// Reports a partition's position to the group, if there is one. Returns the offsets that no member has read, if
+    /// the group continued behind them.
+    pub(super) fn note_read(&self, part: &FetchedRecords, records: u64) -> Option<(i64, i64)> {
+        let subscription = self.subscription.as_ref()?;
+        let position = &self.positions[part.position];
+        let (partition, offset) = (position.partition, position.offset);
+        let from = part.from_offset;
+        subscription.shared.note(partition, from, offset, records)
     }
 
     fn group_name(&self) -> String {

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::group::{Beat, ConsumerMember, GroupError, GroupMember, Partitions};
 use kgauge_client::{Cluster, Interrupt};
-use kgauge_results::run::GroupRecord;
+use kgauge_results::run::{GroupMemberRecord, GroupRecord};
 use kgauge_scenario::GroupProtocol;
 
 use super::group::{
-    GroupSubscription, MemberEvent, MemberSetup, MemberThread, Presence, ReleaseAck,
+    GroupSubscription, MemberEvent, MemberOutcome, MemberSetup, MemberThread, Presence, ReleaseAck,
 };
 
 /// How often the thread checks whether to end, or whether its consumer has given up its partitions.
@@ -44,7 +44,10 @@ pub(super) struct GroupThread {
     pub(super) give_up: Interrupt,
     /// The places of its partitions.
     pub(super) held: Vec<u32>,
+    /// When it gave up all of them, until it gets others.
+    paused_from: Option<Instant>,
     pub(super) outcome: GroupRecord,
+    member: GroupMemberRecord,
 }
 
 /// Starts a member; it joins at once.
@@ -62,6 +65,7 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
         name: setup.name.clone(),
     };
     let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
+    let consumer = setup.consumer;
     let body = GroupThread {
         event_sender,
         released,
@@ -70,9 +74,14 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
         give_up: give_up.clone(),
         setup,
         held: Vec::new(),
+        paused_from: None,
         outcome: GroupRecord {
             members: 1,
             ..GroupRecord::default()
+        },
+        member: GroupMemberRecord {
+            consumer,
+            ..GroupMemberRecord::default()
         },
     };
     let thread = std::thread::Builder::new()
@@ -93,13 +102,13 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
 }
 
 impl GroupThread {
-    fn run(mut self) -> GroupRecord {
+    fn run(mut self) -> MemberOutcome {
         let cluster = Cluster::bootstrap_until(self.setup.client.clone(), self.stop.clone());
         let cluster = match cluster {
             Ok(cluster) => cluster,
             Err(error) => {
                 self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
-                return self.outcome;
+                return self.into_outcome();
             }
         };
         if let GroupProtocol::Consumer = self.setup.protocol {
@@ -111,6 +120,7 @@ impl GroupThread {
         {
             self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
         }
+        self.end_pause();
         // From now on only the runner's deadline applies.
         member.set_interrupt(&self.give_up.clone());
         self.commit(&mut member);
@@ -119,11 +129,21 @@ impl GroupThread {
                 "did not leave its group: {error}"
             )));
         }
-        self.outcome
+        self.into_outcome()
+    }
+
+    fn into_outcome(self) -> MemberOutcome {
+        MemberOutcome {
+            group: self.outcome,
+            member: GroupMemberRecord {
+                rebalances: self.outcome.rebalances,
+                ..self.member
+            },
+        }
     }
 
     /// The same with the new protocol.
-    fn run_consumer_protocol(mut self, cluster: Cluster) -> GroupRecord {
+    fn run_consumer_protocol(mut self, cluster: Cluster) -> MemberOutcome {
         let assignor = self.setup.remote_assignor.as_deref();
         let mut member = ConsumerMember::new(cluster, self.setup.settings.clone(), assignor);
         if let Err(error) = self.stay_in_consumer_group(&mut member)
@@ -131,6 +151,7 @@ impl GroupThread {
         {
             self.report(MemberEvent::Failed(format!("{error}; {}", error.fix())));
         }
+        self.end_pause();
         member.set_interrupt(&self.give_up.clone());
         self.commit(member.offsets());
         // Static members leave as well: the group ends with the run.
@@ -139,7 +160,7 @@ impl GroupThread {
                 "did not leave its group: {error}"
             )));
         }
-        self.outcome
+        self.into_outcome()
     }
 
     /// Joins, stays, and rejoins until the end.
@@ -159,12 +180,12 @@ impl GroupThread {
                 // up.
                 RevocationCause::Rebalance if member.is_cooperative() => self.commit(member),
                 RevocationCause::Rebalance => {
-                    self.revoke("the group rebalances", None);
+                    self.revoke_all("the group rebalances");
                     self.commit(member);
                     self.held.clear();
                 }
                 RevocationCause::Lost(why) => {
-                    self.revoke(&why, None);
+                    self.revoke_all(&why);
                     self.held.clear();
                 }
             }
@@ -188,7 +209,7 @@ impl GroupThread {
         loop {
             let assignment = member.join()?;
             if assignment.has_lost && !self.held.is_empty() {
-                self.revoke("the group continued without it", None);
+                self.revoke_all("the group continued without it");
                 self.held.clear();
             }
             let gone = self.give_back(&assignment.partitions);
@@ -197,11 +218,7 @@ impl GroupThread {
                 self.keep(&assignment.partitions);
             }
             let positions = self.positions(member, &assignment.partitions)?;
-            self.report(MemberEvent::Assigned {
-                generation: assignment.generation,
-                positions,
-                is_settled: !gone,
-            });
+            self.report_assigned(assignment.generation, positions, !gone);
             if !gone {
                 return Ok(());
             }
@@ -258,7 +275,7 @@ impl GroupThread {
             }
             let partitions = new.remove(topic).unwrap_or_default();
             let committed = match self.setup.commit {
-                Some(_) => member.committed(topic, &partitions)?,
+                Some(_) => self.committed(member, topic, &partitions)?,
                 None => vec![None; partitions.len()],
             };
             for (partition, committed) in partitions.into_iter().zip(committed) {
@@ -273,6 +290,27 @@ impl GroupThread {
         }
         self.held = positions.iter().map(|(place, _)| *place).collect();
         Ok(positions)
+    }
+
+    /// The committed offsets of partitions. They are compared with what the coordinator accepted before the question:
+    /// others may commit while it answers.
+    fn committed(
+        &self,
+        member: &mut GroupMember,
+        topic: &str,
+        partitions: &[i32],
+    ) -> Result<Vec<Option<i64>>, GroupError> {
+        let (shared, topics) = (&self.setup.shared, &self.setup.topics);
+        let accepted = partitions.iter().map(|&partition| {
+            let place = topics.place(topic, partition);
+            place.map_or(-1, |place| shared.committed(place))
+        });
+        let accepted: Vec<i64> = accepted.collect();
+        let committed = member.committed(topic, partitions)?;
+        for (accepted, found) in accepted.into_iter().zip(&committed) {
+            shared.check_committed(accepted, *found);
+        }
+        Ok(committed)
     }
 
     /// Sends heartbeats and commits until the group requires something else.
@@ -341,8 +379,39 @@ impl GroupThread {
         }
     }
 
+    /// Revokes all partitions: the consumer pauses until it has others.
+    pub(super) fn revoke_all(&mut self, why: &str) {
+        if self.presence.reads() && !self.held.is_empty() {
+            self.paused_from.get_or_insert_with(Instant::now);
+        }
+        self.revoke(why, None);
+    }
+
+    /// The consumer reads these partitions from now on.
+    pub(super) fn report_assigned(
+        &mut self,
+        generation: i32,
+        positions: Vec<(u32, i64)>,
+        is_settled: bool,
+    ) {
+        self.end_pause();
+        self.report(MemberEvent::Assigned {
+            generation,
+            positions,
+            is_settled,
+        });
+    }
+
+    fn end_pause(&mut self) {
+        if let Some(from) = self.paused_from.take() {
+            let pause_ns = u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.member.pause_ns = self.member.pause_ns.saturating_add(pause_ns);
+            self.member.pause_ns_max = self.member.pause_ns_max.max(pause_ns);
+        }
+    }
+
     /// Revokes these partitions of the consumer, or all.
-    pub(super) fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
+    fn revoke(&self, why: &str, partitions: Option<Vec<u32>>) {
         while self.released.try_recv().is_ok() {}
         let why = why.to_owned();
         self.report(MemberEvent::Revoked { why, partitions });
@@ -374,13 +443,27 @@ impl GroupThread {
             .iter()
             .try_for_each(|(topic, offsets)| member.commit(topic, offsets));
         match done {
-            Ok(()) => self.outcome.commits += 1,
+            Ok(()) => {
+                self.outcome.commits += 1;
+                self.note_commits(&by_topic);
+            }
             // The flow has ended: the last commit, which follows, covers it.
             Err(error) if error.is_interruption() && !self.give_up.is_raised() => {}
             Err(error) => {
                 self.outcome.commits_failed += 1;
                 if !error.is_interruption() {
                     self.report(MemberEvent::Note(format!("a commit failed: {error}")));
+                }
+            }
+        }
+    }
+
+    /// The coordinator has accepted these offsets.
+    fn note_commits(&self, by_topic: &BTreeMap<&str, Vec<(i32, i64)>>) {
+        for (topic, offsets) in by_topic {
+            for &(partition, offset) in offsets {
+                if let Some(place) = self.setup.topics.place(topic, partition) {
+                    self.setup.shared.note_commit(place, offset);
                 }
             }
         }

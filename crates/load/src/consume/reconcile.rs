@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::group::{ConsumerMember, GroupError, HeartbeatAnswer, Partitions};
 
-use super::group::MemberEvent;
 use super::member::{GroupThread, UNSURE_BEAT};
 
 impl GroupThread {
@@ -47,7 +46,7 @@ impl GroupThread {
                 HeartbeatAnswer::Unsure => pause = pause.min(UNSURE_BEAT),
                 HeartbeatAnswer::Lost(code) => {
                     let why = format!("the group continued without it ({code})");
-                    self.revoke(&why, None);
+                    self.revoke_all(&why);
                     self.held.clear();
                     assigned.clear();
                     pause = Duration::ZERO;
@@ -57,7 +56,7 @@ impl GroupThread {
             if member.epoch() != reported_epoch && !is_first && !self.presence.reads() {
                 reported_epoch = member.epoch();
                 let positions = self.positions(member.offsets(), &assigned)?;
-                self.report_assigned(reported_epoch, positions);
+                self.report_assigned(reported_epoch, positions, true);
             }
             if !self.wait_and_commit(member, Instant::now() + pause, &mut next_commit) {
                 return Ok(());
@@ -76,17 +75,9 @@ impl GroupThread {
             self.keep(partitions);
         }
         let positions = self.positions(member.offsets(), partitions)?;
-        self.report_assigned(member.epoch(), positions);
+        self.report_assigned(member.epoch(), positions, true);
         member.acknowledge(partitions);
         Ok(())
-    }
-
-    fn report_assigned(&self, generation: i32, positions: Vec<(u32, i64)>) {
-        self.report(MemberEvent::Assigned {
-            generation,
-            positions,
-            is_settled: true,
-        });
     }
 
     /// Waits for the next heartbeat and commits meanwhile; false if the member must leave.

@@ -1,9 +1,33 @@
-//! The end of a verified consumer.
+//! A verified consumer: what it gets, and its end.
 
-use super::consumer::Consumer;
+use kgauge_wire::record_batch::BatchTally;
+
+use super::consumer::{Consumer, FetchedRecords, Position};
+use super::polls::{PollLog, PolledRecords};
 use crate::worker_context::WorkerContext;
 
 impl Consumer {
+    /// Notes what a verified consumer got in a response, with the bytes of its batches.
+    pub(super) fn note_polled(
+        polls: &mut Option<PollLog>,
+        position: &Position,
+        part: &FetchedRecords,
+        found: &BatchTally,
+        bytes: &[u8],
+        unix_ms: i64,
+    ) {
+        if let Some(polls) = polls {
+            polls.note_read(&PolledRecords {
+                partition: position.partition,
+                from: part.from_offset,
+                end: position.offset,
+                records: found.records,
+                bytes,
+                unix_ms: u64::try_from(unix_ms).unwrap_or(0),
+            });
+        }
+    }
+
     /// Nothing more comes: the log of polls is complete.
     pub(crate) fn close_polls(&mut self, around: &WorkerContext<'_>) {
         if let Some(mut polls) = self.polls.take()

@@ -6,12 +6,15 @@ use kgauge_scenario::Schedule;
 use super::child::monotonic_ns;
 use super::frames::{Fate, Outcomes, RecordOutcome};
 use super::ledger::{FedRecord, Ledger};
+use super::proof::DrivenProof;
 use crate::tally::Totals;
 
 /// Destination of the outcomes.
 pub(super) struct Accounts<'a> {
     pub(super) recorder: &'a mut Recorder,
     pub(super) totals: &'a mut Totals,
+    /// Where outcomes are noted before they are counted, if the flow is verified.
+    pub(super) proof: Option<&'a mut DrivenProof>,
     /// CLOCK_MONOTONIC at the run's time 0.
     pub(super) origin_ns: i64,
 }
@@ -44,6 +47,9 @@ impl Accounts<'_> {
     }
 
     fn book(&mut self, outcome: &RecordOutcome, fed: FedRecord) {
+        if let Some(proof) = &mut self.proof {
+            proof.note(outcome);
+        }
         let (sent_ns, end_ns) = (self.since(outcome.sent_ns), self.since(outcome.end_ns));
         // In a closed loop, a record is scheduled when it is accepted.
         let intended_ns = fed.intended_ns.unwrap_or(sent_ns);
@@ -83,7 +89,10 @@ impl Accounts<'_> {
     }
 
     /// It is unknown how far the child got with it.
-    pub(super) fn lose(&mut self, fed: FedRecord, now_ns: u64) {
+    pub(super) fn lose(&mut self, index: u64, fed: FedRecord, now_ns: u64) {
+        if let Some(proof) = &mut self.proof {
+            proof.note_lost(index);
+        }
         let intended_ns = fed.intended_ns.unwrap_or(now_ns);
         self.totals.scheduled += 1;
         self.totals.indeterminate += 1;

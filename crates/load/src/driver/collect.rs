@@ -16,6 +16,7 @@ use super::error::DriverError;
 use super::feed::{FedAll, Feeder};
 use super::frames::{self, DriverFrame, DriverStart};
 use super::ledger::Ledger;
+use super::proof::DrivenProof;
 use crate::clock::Clock;
 use crate::hold_delta::HoldCpu;
 use crate::incident::Incident;
@@ -41,6 +42,8 @@ pub(crate) struct DrivenProducer {
     pub(crate) payload: Arc<Payload>,
     /// The client's name and release.
     pub(crate) client: String,
+    /// Its ledger, if its records are verified.
+    pub(crate) proof: Option<DrivenProof>,
     pub(crate) sink: SliceSink,
 }
 
@@ -72,6 +75,7 @@ pub(crate) struct DrivenRun {
     /// Its index among the threads that ship slices.
     thread: usize,
     recorder: Recorder,
+    proof: Option<DrivenProof>,
     ledger: Arc<Ledger>,
     stop: Arc<AtomicBool>,
     feeder: JoinHandle<FedAll>,
@@ -105,6 +109,7 @@ impl DrivenRun {
             seed,
             payload,
             client,
+            proof,
             sink,
         } = driven;
         let hold_start_ns = stages.warm_up_ns;
@@ -116,13 +121,8 @@ impl DrivenRun {
         let Some(mut stdin) = child.take_stdin() else {
             return Err(std::io::Error::other("a child was started twice"));
         };
-        let hold_end_ns = shared.hold_end_ns.load(Ordering::Relaxed);
-        let start = DriverStart {
-            hold_start_ns: origin_ns.saturating_add_unsigned(hold_start_ns),
-            hold_end_ns: origin_ns.saturating_add_unsigned(hold_end_ns),
-            skip_after_ns: i64::try_from(plan.skip_after_ns).unwrap_or(i64::MAX),
-            records_max,
-        };
+        let hold_ns = (hold_start_ns, shared.hold_end_ns.load(Ordering::Relaxed));
+        let start = driver_start(&plan, origin_ns, hold_ns, records_max, proof.is_some());
         // The collector notices a child that has already ended.
         let _ = stdin.write_all(&frames::start(&start));
         let is_closed = plan.shape == Shape::Max;
@@ -132,6 +132,7 @@ impl DrivenRun {
             flow: plan,
             member,
             payload,
+            identity: proof.as_ref().map(DrivenProof::identity),
             schedule,
             records_left: records_max.unwrap_or(u64::MAX),
             hold_start_ns,
@@ -151,6 +152,7 @@ impl DrivenRun {
             is_closed,
             client,
             recorder: Recorder::new(flow as u16, borders, sink),
+            proof,
             shared: Arc::clone(shared),
             thread,
             ledger,
@@ -221,6 +223,10 @@ impl DrivenRun {
         }
         self.shared.live[self.flow].add(&self.last_totals, &self.outcome.totals);
         self.last_totals = self.outcome.totals;
+        if let Some(proof) = &mut self.proof {
+            let unix_ms = self.shared.clock.unix_ms(now_ns);
+            proof.tick(u64::try_from(unix_ms).unwrap_or(0));
+        }
         if now_ns >= self.next_tick_ns {
             self.next_tick_ns = now_ns + self.shared.tick_ns;
             self.recorder.tick();
@@ -245,6 +251,7 @@ impl DrivenRun {
                     let mut accounts = Accounts {
                         recorder: &mut self.recorder,
                         totals: &mut self.outcome.totals,
+                        proof: self.proof.as_mut(),
                         origin_ns,
                     };
                     let booked = accounts.book_all(outcomes, &ledger);
@@ -302,10 +309,11 @@ impl DrivenRun {
         let mut accounts = Accounts {
             recorder: &mut self.recorder,
             totals: &mut self.outcome.totals,
+            proof: self.proof.as_mut(),
             origin_ns: self.origin_ns,
         };
-        for fed in self.ledger.open().close_all() {
-            accounts.lose(fed, now_ns);
+        for (index, fed) in self.ledger.open().close_all() {
+            accounts.lose(index, fed, now_ns);
         }
         let is_interrupted = self.shared.interrupt.is_raised();
         if let Some(fed) = fed {
@@ -315,6 +323,7 @@ impl DrivenRun {
                 accounts.skip_rest(schedule, fed.records_left, self.hold_start_ns, end_ns);
             }
         }
+        close_proof(self.proof.take(), &self.name, &self.shared, now_ns);
         self.cpu.end();
         self.outcome.feeding_cpu_ns += self.cpu.hold_ns();
         self.shared.live[self.flow].add(&self.last_totals, &self.outcome.totals);
@@ -323,6 +332,34 @@ impl DrivenRun {
         self.outcome.flow = self.flow;
         self.outcome.client = self.client;
         self.outcome
+    }
+}
+
+/// What a child gets to know before the first record.
+fn driver_start(
+    plan: &ProduceFlow,
+    origin_ns: i64,
+    (hold_start_ns, hold_end_ns): (u64, u64),
+    records_max: Option<u64>,
+    has_places: bool,
+) -> DriverStart {
+    DriverStart {
+        hold_start_ns: origin_ns.saturating_add_unsigned(hold_start_ns),
+        hold_end_ns: origin_ns.saturating_add_unsigned(hold_end_ns),
+        skip_after_ns: i64::try_from(plan.skip_after_ns).unwrap_or(i64::MAX),
+        records_max,
+        has_places,
+    }
+}
+
+/// Every record has its outcome.
+fn close_proof(proof: Option<DrivenProof>, flow: &str, shared: &WorkerShared, now_ns: u64) {
+    if let Some(mut proof) = proof
+        && let Err(error) = proof.close()
+    {
+        let what = format!("cannot write the ledger: {error}; free space in the run folder");
+        let incident = Incident::new(now_ns, flow, what, true);
+        shared.incidents.note(incident);
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use kgauge_scenario::{Partitioner, ProduceFlow, Schedule, Stripe};
 
 use super::frames::{self, DueRecord, RecordMaker};
+use super::identity::DrivenIdentity;
 use super::ledger::{FedRecord, Ledger};
 use crate::hold_delta::HoldCpu;
 use crate::payload::Payload;
@@ -30,6 +31,8 @@ pub(super) struct Feeder {
     pub(super) flow: ProduceFlow,
     pub(super) member: Stripe,
     pub(super) payload: Arc<Payload>,
+    /// Of verified records.
+    pub(super) identity: Option<DrivenIdentity>,
     /// `None` in a closed loop.
     pub(super) schedule: Option<Schedule>,
     /// Scheduled records that the hold may still take.
@@ -70,7 +73,7 @@ impl Feeder {
 
     fn feed(&mut self, stdin: &mut ChildStdin) -> std::io::Result<()> {
         let payload = Arc::clone(&self.payload);
-        let mut maker = RecordMaker::new(&payload);
+        let mut maker = RecordMaker::new(&payload, self.identity);
         let (mut bytes, mut fed) = (Vec::with_capacity(2 * CHUNK_BYTES), Vec::new());
         let mut n = 0;
         loop {

@@ -6,6 +6,7 @@
 use kgauge_client::Secret;
 use kgauge_scenario::HeadersPlan;
 
+use super::identity::DrivenIdentity;
 use crate::payload::{HeaderBytes, Payload, RecordDraft};
 
 const TO_SETTINGS: u8 = 1;
@@ -22,12 +23,15 @@ const FROM_STOPPED_TAKING: u8 = 6;
 const FROM_WORDS: u8 = 7;
 const FROM_ENDED: u8 = 8;
 const FROM_FAILED: u8 = 9;
+const FROM_PLACED_OUTCOMES: u8 = 10;
 
 /// Length and type.
 pub(super) const HEAD_BYTES: usize = 5;
-/// The largest accepted frame: 32,768 outcomes and some overhead.
+/// The largest accepted frame: 24,576 outcomes with places and some overhead.
 pub(super) const FRAME_BYTES_MAX: usize = 1 << 20;
 const OUTCOME_BYTES: usize = 27;
+/// The same with partition and offset.
+const PLACED_OUTCOME_BYTES: usize = OUTCOME_BYTES + 4 + 8;
 
 /// Replaces an intended time: as soon as the client takes it.
 const AT_WILL: i64 = -1;
@@ -49,6 +53,8 @@ pub(super) struct DriverStart {
     pub(super) skip_after_ns: i64,
     /// Number of records that a closed loop takes within the hold.
     pub(super) records_max: Option<u64>,
+    /// Outcomes name partition and offset.
+    pub(super) has_places: bool,
 }
 
 /// The frame with the topic and the client's settings.
@@ -76,6 +82,7 @@ pub(super) fn start(start: &DriverStart) -> Vec<u8> {
         start.hold_end_ns,
         start.skip_after_ns,
         records_max,
+        start.has_places.into(),
     ] {
         frame.extend_from_slice(&number.to_be_bytes());
     }
@@ -102,13 +109,16 @@ pub(super) struct DueRecord {
 /// Encodes records of a flow, one after another.
 pub(super) struct RecordMaker<'a> {
     payload: &'a Payload,
+    /// Of verified records.
+    identity: Option<DrivenIdentity>,
     draft: RecordDraft,
 }
 
 impl<'a> RecordMaker<'a> {
-    pub(super) fn new(payload: &'a Payload) -> Self {
+    pub(super) fn new(payload: &'a Payload, identity: Option<DrivenIdentity>) -> Self {
         Self {
             payload,
+            identity,
             draft: RecordDraft::default(),
         }
     }
@@ -129,9 +139,15 @@ impl<'a> RecordMaker<'a> {
             let value_at = to.len();
             to.resize(value_at + value_bytes, 0);
             self.payload.fill(number, n, &mut to[value_at..]);
+            if let Some(identity) = self.identity {
+                identity.stamp(number, n, &mut to[value_at..]);
+            }
             value_bytes
         } else {
             self.payload.make(number, n, &mut self.draft);
+            if let Some(identity) = self.identity {
+                identity.stamp(number, n, self.draft.value_mut());
+            }
             let mut list;
             let headers: &[HeaderBytes<'_>] = if self.payload.has_headers() {
                 list = [("", None); HeadersPlan::COUNT_MAX as usize];
@@ -249,9 +265,8 @@ fn parse(kind: u8, body: &[u8]) -> Option<DriverFrame<'_>> {
         },
         FROM_REFUSED => DriverFrame::Refused(text(0)?),
         FROM_FAILED => DriverFrame::Failed(text(0)?),
-        FROM_OUTCOMES if body.len().is_multiple_of(OUTCOME_BYTES) => {
-            DriverFrame::Outcomes(Outcomes(body))
-        }
+        FROM_OUTCOMES => DriverFrame::Outcomes(Outcomes::of(body, OUTCOME_BYTES)?),
+        FROM_PLACED_OUTCOMES => DriverFrame::Outcomes(Outcomes::of(body, PLACED_OUTCOME_BYTES)?),
         FROM_STATUS => DriverFrame::Status { handled: count(8)? },
         FROM_BLOCKED => DriverFrame::Blocked {
             at_ns: number(0)?,
@@ -280,7 +295,10 @@ pub(super) fn clean(bytes: &[u8]) -> String {
 
 /// The outcomes of some records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcomes<'a>(&'a [u8]);
+pub(super) struct Outcomes<'a> {
+    body: &'a [u8],
+    entry_bytes: usize,
+}
 
 /// The outcome of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,6 +312,10 @@ pub(super) struct RecordOutcome {
     pub(super) fate: Fate,
     /// Kafka's error code, or one of kgauge's own.
     pub(super) code: i16,
+    /// The client's choice, if it is reported and known.
+    pub(super) partition: Option<u32>,
+    /// The offset in the ack, if it is reported and known.
+    pub(super) offset: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -307,29 +329,48 @@ pub(super) enum Fate {
     Untaken,
 }
 
-impl Outcomes<'_> {
+impl<'a> Outcomes<'a> {
+    /// `None` if the entries are of another size.
+    fn of(body: &'a [u8], entry_bytes: usize) -> Option<Self> {
+        let outcomes = Self { body, entry_bytes };
+        body.len().is_multiple_of(entry_bytes).then_some(outcomes)
+    }
+
     /// Each of them; `None` for an invalid one.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<RecordOutcome>> + '_ {
-        let (entries, _) = self.0.as_chunks::<OUTCOME_BYTES>();
-        entries.iter().map(|entry| {
-            let number = |at: usize| {
-                let bytes = entry[at..].first_chunk::<8>()?;
-                Some(i64::from_be_bytes(*bytes))
-            };
-            Some(RecordOutcome {
-                index: u64::try_from(number(0)?).ok()?,
-                sent_ns: number(8)?,
-                end_ns: number(16)?,
-                fate: match entry[24] {
-                    0 => Fate::Acked,
-                    1 => Fate::Failed,
-                    2 => Fate::Indeterminate,
-                    3 => Fate::Skipped,
-                    4 => Fate::Untaken,
-                    _ => return None,
-                },
-                code: i16::from_be_bytes([entry[25], entry[26]]),
-            })
+        self.body
+            .chunks_exact(self.entry_bytes)
+            .map(RecordOutcome::parse)
+    }
+}
+
+impl RecordOutcome {
+    fn parse(entry: &[u8]) -> Option<Self> {
+        let (head, place) = entry.split_first_chunk::<OUTCOME_BYTES>()?;
+        let number = |at: usize| {
+            let bytes = head[at..].first_chunk::<8>()?;
+            Some(i64::from_be_bytes(*bytes))
+        };
+        // Both are negative if the client does not know them.
+        let partition = place.first_chunk::<4>();
+        let partition = partition.map(|bytes| i32::from_be_bytes(*bytes));
+        let offset = place.last_chunk::<8>();
+        let offset = offset.map(|bytes| i64::from_be_bytes(*bytes));
+        Some(Self {
+            index: u64::try_from(number(0)?).ok()?,
+            sent_ns: number(8)?,
+            end_ns: number(16)?,
+            fate: match head[24] {
+                0 => Fate::Acked,
+                1 => Fate::Failed,
+                2 => Fate::Indeterminate,
+                3 => Fate::Skipped,
+                4 => Fate::Untaken,
+                _ => return None,
+            },
+            code: i16::from_be_bytes([head[25], head[26]]),
+            partition: partition.and_then(|partition| u32::try_from(partition).ok()),
+            offset: offset.and_then(|offset| u64::try_from(offset).ok()),
         })
     }
 }
@@ -380,6 +421,8 @@ mod tests {
                 end_ns: 300,
                 fate,
                 code: -103,
+                partition: None,
+                offset: None,
             })
         };
         assert_eq!(
@@ -389,11 +432,29 @@ mod tests {
     }
 
     #[test]
+    fn outcomes_may_name_a_place() {
+        let mut body = Vec::new();
+        for (partition, offset) in [(3_i32, 1_i64 << 40), (-1, -1_001)] {
+            body.extend_from_slice(&[0; OUTCOME_BYTES]);
+            body.extend_from_slice(&partition.to_be_bytes());
+            body.extend_from_slice(&offset.to_be_bytes());
+        }
+        let frame = frame(FROM_PLACED_OUTCOMES, &body);
+        let Ok(Some((DriverFrame::Outcomes(outcomes), _))) = read(&frame) else {
+            panic!("outcomes are outcomes");
+        };
+        let places = outcomes.iter().flatten();
+        let places: Vec<_> = places.map(|one| (one.partition, one.offset)).collect();
+        assert_eq!(places, [(Some(3), Some(1 << 40)), (None, None)]);
+    }
+
+    #[test]
     fn lying_frames_are_errors() {
         assert!(read(&[0xff, 0xff, 0xff, 0xff, FROM_STATUS]).is_err());
         for (kind, body) in [
             (FROM_READY, &b"short"[..]),
             (FROM_OUTCOMES, b"no multiple of 27 bytes"),
+            (FROM_PLACED_OUTCOMES, &[0; OUTCOME_BYTES]),
             (FROM_WORDS, b"x"),
             (FROM_BLOCKED, &[0xff; 16]),
             (77, b""),

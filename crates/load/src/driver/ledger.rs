@@ -76,10 +76,11 @@ impl OpenEntries {
         Some(fed)
     }
 
-    /// Closes all open entries.
-    pub(super) fn close_all(&mut self) -> Vec<FedRecord> {
-        let open = self.entries.drain(..).filter(|entry| entry.is_open);
-        open.map(Entry::fed).collect()
+    /// Closes all open entries; returns their indices as well.
+    pub(super) fn close_all(&mut self) -> Vec<(u64, FedRecord)> {
+        let entries = (self.first..).zip(self.entries.drain(..));
+        let open = entries.filter(|(_, entry)| entry.is_open);
+        open.map(|(index, entry)| (index, entry.fed())).collect()
     }
 }
 
@@ -103,6 +104,6 @@ mod tests {
         assert_eq!(open.close(0), Some(fed(Some(5))));
         assert_eq!(open.close(0), None, "after its entry has gone");
         assert_eq!((open.first, open.entries.len()), (2, 1));
-        assert_eq!(open.close_all(), [fed(Some(7))]);
+        assert_eq!(open.close_all(), [(2, fed(Some(7)))]);
     }
 }

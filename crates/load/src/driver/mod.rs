@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The child only waits, sends and reports times. This crate decides the contents and times of records and the meaning
-//! of figures, with the code of the engine. Each producer has a child.
+//! of figures, with the code of the engine. Each producer has a child. In verified flows, the child also reports where
+//! each record is, for the producer's ledger on disk (`proof.rs`); `ledger.rs` only has the records in flight.
 
 mod accounts;
 mod child;
@@ -15,7 +16,9 @@ mod collect;
 mod error;
 mod feed;
 mod frames;
+mod identity;
 mod ledger;
+mod proof;
 mod properties;
 mod security;
 mod settings;
@@ -29,6 +32,7 @@ pub use error::DriverError;
 
 pub(crate) use child::{DriverChild, DriverSetup};
 pub(crate) use collect::{DrivenOutcome, DrivenProducer, DrivenRun};
+pub(crate) use proof::DrivenProof;
 
 /// How to start a driver's program. It reads settings and records from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]

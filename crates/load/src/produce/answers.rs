@@ -107,6 +107,7 @@ impl Producer {
             recorder.throttled(now_ns, throttle_ns);
             self.links[link].mute_until(now_ns + throttle_ns);
         }
+        self.tick_proof(now_ns, around);
         for (slot, error, words) in refused {
             entry.batches.retain(|&other| other != slot);
             self.refuse(slot, error, words, now_ns, recorder, around);

@@ -2,30 +2,21 @@
 
 use std::fs::File;
 
-use kgauge_verify::{
-    BatchEntry, BatchFate, LedgerEntry, LedgerWriter, Stamp, StampKey, TransactionFate,
-};
+use kgauge_verify::{BatchEntry, BatchFate, LedgerEntry, Stamp, StampKey, TransactionFate};
 use kgauge_wire::error_code::ErrorCode;
 
 use super::Producer;
+use crate::timed_ledger::TimedLedger;
 use crate::worker_context::WorkerContext;
-
-/// How often the ledger notes the time.
-const CLOCK_MS: u64 = 100;
-
-/// How often the ledger goes to disk, at the latest.
-const FLUSH_MS: u64 = 1_000;
 
 /// The ledger of a verified producer, and the sequences of its records.
 #[derive(Debug)]
 pub(crate) struct ProducerProof {
     key: StampKey,
     producer: u32,
-    ledger: LedgerWriter<File>,
+    ledger: TimedLedger,
     /// For each partition the sequence of the next record.
     next: Vec<u64>,
-    clocked_ms: u64,
-    flushed_ms: u64,
     is_closed: bool,
 }
 
@@ -52,10 +43,8 @@ impl ProducerProof {
         Self {
             key,
             producer,
-            ledger: LedgerWriter::new(file, producer),
+            ledger: TimedLedger::new(file, producer),
             next: vec![0; partitions],
-            clocked_ms: 0,
-            flushed_ms: 0,
             is_closed: false,
         }
     }
@@ -82,17 +71,6 @@ impl ProducerProof {
 
     fn sequence(&self, partition: u32) -> u64 {
         self.next[partition as usize]
-    }
-
-    fn tick(&mut self, unix_ms: u64) {
-        if unix_ms.saturating_sub(self.clocked_ms) >= CLOCK_MS {
-            self.clocked_ms = unix_ms;
-            self.ledger.push(LedgerEntry::Clock(unix_ms));
-        }
-        if unix_ms.saturating_sub(self.flushed_ms) >= FLUSH_MS {
-            self.flushed_ms = unix_ms;
-            self.ledger.flush();
-        }
     }
 }
 
@@ -127,7 +105,7 @@ impl Producer {
     pub(super) fn tick_proof(&mut self, now_ns: u64, around: &WorkerContext<'_>) {
         if let Some(proof) = &mut self.proof {
             let unix_ms = around.clock.unix_ms(now_ns);
-            proof.tick(u64::try_from(unix_ms).unwrap_or(0));
+            proof.ledger.tick(u64::try_from(unix_ms).unwrap_or(0));
         }
     }
 

@@ -29,6 +29,7 @@ pub(crate) fn main(mode: &str) -> ExitCode {
     let (kind, start) = next();
     assert_eq!(kind, 2, "then the start");
     let number = |at: usize| i64::from_be_bytes(start[at..at + 8].try_into().unwrap());
+    assert_eq!(number(32), i64::from(mode == "placed"), "of verified flows");
     send_all(mode, number(24))
 }
 
@@ -40,6 +41,7 @@ fn send_all(mode: &str, records_max: i64) -> ExitCode {
             break;
         }
         assert_eq!((kind, body.len()), (3, 22 + 100), "a record");
+        assert_eq!(body[22..26] == *b"kgv1", mode == "placed", "its identity");
         let intended_ns = i64::from_be_bytes(body[..8].try_into().unwrap());
         match mode {
             "dies" if index == 100 => {
@@ -76,7 +78,7 @@ fn tell(mode: &str, index: i64, intended_ns: i64) {
     std::thread::sleep(Duration::from_nanos(early_ns));
     let (kind, code) = match (mode, index % 5) {
         ("fates", 1) => (1, 10),
-        ("fates", 2) => (2, -103),
+        ("fates" | "placed", 2) => (2, -103),
         ("fates", 3) => (3, 0),
         ("fates", 4) => (1, -104),
         _ => (0, 0),
@@ -89,18 +91,32 @@ fn tell(mode: &str, index: i64, intended_ns: i64) {
         "twice" if index == 50 => outcome(index - 1, sent_ns, end_ns, 0, 0),
         "future" if index == 50 => outcome(index, sent_ns, now_ns() + 1_000 * MS, 0, 0),
         "garbage" if index == 50 => say(3, b"no outcome"),
+        "placed" => placed_outcome(index, sent_ns, end_ns, kind, code),
         _ => outcome(index, sent_ns, end_ns, kind, code),
     }
 }
 
 fn outcome(index: i64, sent_ns: i64, end_ns: i64, kind: u8, code: i16) {
-    let mut body = Vec::new();
-    for number in [index, sent_ns, end_ns] {
-        body.extend_from_slice(&number.to_be_bytes());
-    }
+    say(3, &outcome_bytes([index, sent_ns, end_ns], kind, code));
+}
+
+/// Acked records are in partition 0, at ten times their index.
+fn placed_outcome(index: i64, sent_ns: i64, end_ns: i64, kind: u8, code: i16) {
+    let mut body = outcome_bytes([index, sent_ns, end_ns], kind, code);
+    let (partition, offset) = match kind {
+        0 => (0, index * 10),
+        _ => (-1, -1),
+    };
+    body.extend_from_slice(&i32::to_be_bytes(partition));
+    body.extend_from_slice(&i64::to_be_bytes(offset));
+    say(10, &body);
+}
+
+fn outcome_bytes(numbers: [i64; 3], kind: u8, code: i16) -> Vec<u8> {
+    let mut body = numbers.map(i64::to_be_bytes).concat();
     body.push(kind);
     body.extend_from_slice(&code.to_be_bytes());
-    say(3, &body);
+    body
 }
 
 /// Says a frame; a parent that does not listen any more ends the child.

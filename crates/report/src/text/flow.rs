@@ -214,11 +214,12 @@ fn group_sentence(group: &GroupSummary) -> String {
     parts.push(match group.rebalances {
         0 => format!("no rebalance{in_all}"),
         rebalances => format!(
-            "{}{in_all}, {} without partitions",
+            "{}{in_all}, {} in total",
             format::counted(rebalances, "rebalance"),
             format::nanoseconds(group.rebalance_ns as f64)
         ),
     });
+    parts.extend(pauses_clause(group));
     parts.push(match group.commits_failed {
         0 => format::counted(group.commits, "commit"),
         failed => format!(
@@ -231,7 +232,37 @@ fn group_sentence(group: &GroupSummary) -> String {
         let again = format::counted(group.records_again, "record");
         parts.push(format!("{again} read twice"));
     }
+    if group.records_skipped > 0 {
+        let skipped = format::counted(group.records_skipped, "record");
+        parts.push(format!("{skipped} never read"));
+    }
+    if group.commits_back > 0 {
+        let back = format::counted(group.commits_back, "time");
+        parts.push(format!("committed offsets went back {back}"));
+    }
     format!("{}.", parts.join("; "))
+}
+
+/// `consumers without partitions meanwhile: 2 for 1.20 s, 0 for 310 ms and 3 more`.
+fn pauses_clause(group: &GroupSummary) -> Option<String> {
+    /// Consumers that are named.
+    const NAMED_MAX: usize = 4;
+    let named = group.pauses.iter().take(NAMED_MAX).map(|pause| {
+        let time = format::nanoseconds(pause.pause_ns as f64);
+        format!("{} for {time}", pause.consumer)
+    });
+    let named: Vec<String> = named.collect();
+    if named.is_empty() {
+        return None;
+    }
+    let more = match group.pauses.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "consumers without partitions meanwhile: {}{more}",
+        named.join(", ")
+    ))
 }
 
 /// What became of transactions, and which kind was used.

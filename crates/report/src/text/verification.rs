@@ -1,9 +1,14 @@
 //! Whether every record is where its ack said.
 
-use kgauge_analyze::answer::{AnomalySum, TrialAnomalies, TrialPlace, UncheckedSum, Verification};
+use kgauge_analyze::answer::{
+    AnomalySum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
+};
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
 use crate::format;
+
+/// Reads that are less late are not mentioned.
+const LATE_NS_MIN: u64 = 1_000_000_000;
 
 /// The check in sentences: `Verified: all 1,000 acked records were read back, once and in order, with their contents.`
 pub fn sentence(check: &Verification) -> String {
@@ -37,6 +42,7 @@ pub fn sentence(check: &Verification) -> String {
             format::count(check.unknown_present)
         ));
     }
+    sentences.extend(check.latest_read.as_ref().and_then(late_read));
     let unchecked: Vec<String> = check.unchecked.iter().map(unchecked).collect();
     if !unchecked.is_empty() {
         sentences.push(format!("Not checked: {}.", unchecked.join("; ")));
@@ -148,12 +154,20 @@ fn anomaly(found: &AnomalySum) -> String {
     };
     let name = name(found.anomaly);
     match found.examples.first() {
-        Some(example) => format!("{what} ({name}; {})", place(example)),
+        Some(example) => format!("{what} ({name}; first: {})", place(example)),
         None => format!("{what} ({name})"),
     }
 }
 
-/// `first: writers, partition 2, offset 17, acked at 12:00:00.1 UTC`.
+/// `Consumers got records up to 8.20 s after their acks (writers, partition 2, offset 17).`
+fn late_read(staleness: &Staleness) -> Option<String> {
+    let time = format::nanoseconds(staleness.late_ns as f64);
+    let place = place(&staleness.place);
+    let sentence = || format!("Consumers got records up to {time} after their acks ({place}).");
+    (staleness.late_ns >= LATE_NS_MIN).then(sentence)
+}
+
+/// `writers, partition 2, offset 17, acked 12:00:00.1 UTC`.
 fn place(example: &TrialPlace) -> String {
     let place = &example.place;
     let mut clauses = Vec::new();
@@ -167,7 +181,7 @@ fn place(example: &TrialPlace) -> String {
     );
     clauses.extend(place.acked_unix_ms.and_then(time));
     clauses.extend(place.fault.as_ref().map(|fault| format!("fault: {fault}")));
-    format!("first: {}", clauses.join(", "))
+    clauses.join(", ")
 }
 
 /// `acked 12:00:00 UTC`.
@@ -240,6 +254,27 @@ mod tests {
              17, acked 11:06:40.1 UTC)."
         );
         assert!(sentence(&lost(true)).starts_with("Verified: 997 of 1,000 acked records"));
+    }
+
+    #[test]
+    fn only_reads_long_after_their_acks_are_mentioned() {
+        let late = |late_ns| {
+            let mut check = lost(true);
+            let place = check.anomalies.remove(0).examples.remove(0);
+            check.confirmed = check.acked;
+            check.latest_read = Some(Staleness { late_ns, place });
+            sentence(&check)
+        };
+        let head = "Verified: all 1,000 acked records were read back, once and in order, with their \
+                    contents.";
+        assert_eq!(late(999_000_000), head);
+        assert_eq!(
+            late(8_200_000_000),
+            format!(
+                "{head} Consumers got records up to 8.20 s after their acks (writers, partition 2, \
+                 offset 17, acked 11:06:40.1 UTC)."
+            )
+        );
     }
 
     #[test]

@@ -19,6 +19,25 @@ pub struct GroupRecord {
     pub commits_failed: u64,
     /// Records that were read twice, because their offset was not committed when a partition moved.
     pub records_again: u64,
+    /// Records that no member read, because the group continued behind them.
+    #[serde(default)]
+    pub records_skipped: u64,
+    /// How often the coordinator returned a lower committed offset than it had accepted.
+    #[serde(default)]
+    pub commits_back: u64,
+}
+
+/// A member of a flow's consumer group, over all stages of a repeat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupMemberRecord {
+    /// The number of its consumer in the flow.
+    pub consumer: u32,
+    /// Rebalances after the load began, as it saw them.
+    pub rebalances: u32,
+    /// How long it had no partitions meanwhile: from giving up all of them until its next assignment, in total.
+    pub pause_ns: u64,
+    /// The longest of these times.
+    pub pause_ns_max: u64,
 }
 
 impl GroupRecord {
@@ -39,6 +58,15 @@ impl GroupRecord {
         if self.records_again > 0 {
             words.push(format!("records read twice: {}", self.records_again));
         }
+        if self.records_skipped > 0 {
+            words.push(format!("records never read: {}", self.records_skipped));
+        }
+        if self.commits_back > 0 {
+            words.push(format!(
+                "committed offsets went back: {}",
+                self.commits_back
+            ));
+        }
         (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
     }
 
@@ -53,6 +81,8 @@ impl GroupRecord {
             commits_failed: self.commits_failed.saturating_add(other.commits_failed),
             // Counted once for all of them.
             records_again: self.records_again.max(other.records_again),
+            records_skipped: self.records_skipped.max(other.records_skipped),
+            commits_back: self.commits_back.max(other.commits_back),
         }
     }
 }

@@ -34,7 +34,7 @@ pub use environment::{
 };
 pub use event::{BrokerWarming, Event, EventKind, NodeStall, OutageCause};
 pub use evidence::{Evidence, EvidenceKind, Subject};
-pub use group::GroupRecord;
+pub use group::{GroupMemberRecord, GroupRecord};
 pub use head::{RunHead, RunStatus};
 pub use host::{
     CpuLimitSample, DataDir, DiskSample, HostMemory, IdleTime, MissingEvidence, NetworkSample,
@@ -57,6 +57,7 @@ pub use tune::{
     TunePhaseKind, TuneRecord,
 };
 pub use verification::{
-    Anomaly, AnomalyPlace, AnomalyRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
+    Anomaly, AnomalyPlace, AnomalyRecord, LateRead, UncheckedCause, UncheckedRecords,
+    VerificationRecord,
 };
 pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::AgentRecord;
 use super::environment::TopicFacts;
-use super::group::GroupRecord;
+use super::group::{GroupMemberRecord, GroupRecord};
 use super::mirror::MirrorRecord;
 use super::verification::VerificationRecord;
 use crate::pace::PaceSeries;
@@ -95,6 +95,9 @@ pub struct FlowRecord {
     /// Its consumer group; absent for flows without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupRecord>,
+    /// The members of its consumer groups; absent in folders of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<GroupMemberRecord>,
     /// The transaction protocol of its producers; absent without transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<TransactionProtocol>,
@@ -196,6 +199,7 @@ impl FlowRecord {
             threads,
             driver: None,
             group: None,
+            members: Vec::new(),
             transactions: None,
             mirror: None,
             connections: None,

@@ -91,6 +91,18 @@ pub struct AnomalyPlace {
     pub fault: Option<String>,
 }
 
+/// A record that consumers got long after its ack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LateRead {
+    /// From its ack until the last group of consumers that read it had got it, at least; within a tenth of a second.
+    pub late_ns: u64,
+    /// The flow that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// The record.
+    pub place: AnomalyPlace,
+}
+
 /// Why records could not be checked.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -141,6 +153,10 @@ pub struct VerificationRecord {
     pub span_ns: u64,
     /// Followers that were compared with their leaders, batch by batch.
     pub replicas_compared: u32,
+    /// The record that consumers got the longest time after its ack: how stale their reads were at worst. Absent if no
+    /// consumer read acked records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest_read: Option<LateRead>,
     /// What was found, by class and flow.
     pub anomalies: Vec<AnomalyRecord>,
     /// What could not be checked.

@@ -17,8 +17,8 @@ use kgauge_results::RepeatFolder;
 use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
 use kgauge_scenario::{FlowPlan, Share, TargetKind, Trial, derive_seed};
 use kgauge_verify::{
-    ConsumerPolls, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent, ReplicaDigest,
-    Sighting, StampKey,
+    ConsumerPolls, LedgerKind, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent,
+    ReplicaDigest, Sighting, StampKey,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::Decompressor;
@@ -85,6 +85,7 @@ pub(crate) fn check(
     }
     totals.record.bytes = pass.bytes;
     totals.find_torn_transactions(repeat);
+    totals.add_groups(repeat);
     totals.record.span_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(Some(totals.finish()))
 }
@@ -124,16 +125,20 @@ impl ReadingPass<'_> {
         let Some(readable) = offset(&self.ends.readable) else {
             return totals.add_unchecked(UncheckedCause::Unreadable, 0);
         };
+        totals.unknown_anywhere = outcomes.unknown_anywhere();
+        totals.refused_anywhere = outcomes.refused_anywhere();
         if outcomes.ledgers_unclosed() > 0 {
             totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
         }
-        let polls = polls(self.repeat, partition);
-        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, polls);
         let range = PartitionRange {
             partition,
             start: offset(self.repeat.before).unwrap_or(0),
             end: readable,
         };
+        // Compaction removes what was read.
+        let compared_from = (!totals.is_compacted()).then_some(range.start);
+        let polls = polls(self.repeat, partition, compared_from);
+        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, polls);
         let (end, digest) = self.read(session, range, &mut check, totals.record.read);
         let extent = ReadExtent {
             // What followers do not have so far cannot be read.
@@ -265,30 +270,46 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
     for (flow, member) in producers(repeat.trial) {
         let mut ledger = open(&repeat.setup.ledger(flow, member))?;
         let plan = repeat.trial.flows.get(flow).and_then(FlowPlan::produces);
-        let is_transactional = plan.is_some_and(|plan| plan.transaction.is_some());
-        outcomes.add(&mut ledger, is_transactional)?;
+        let kind = match plan {
+            Some(plan) if !plan.driver.is_kgauge() => LedgerKind::Driven,
+            Some(plan) if plan.transaction.is_some() => LedgerKind::Transactional,
+            _ => LedgerKind::Plain,
+        };
+        outcomes.add(&mut ledger, kind)?;
     }
     Ok(outcomes)
 }
 
-/// What consumers of assigned partitions have read of a partition; members of groups have no logs.
-fn polls(repeat: &LoadedRepeat<'_>, partition: u32) -> Vec<ConsumerPolls> {
+/// What consumers have read of a partition, and what their groups have passed over. What they have read before the
+/// first offset is not compared.
+fn polls(
+    repeat: &LoadedRepeat<'_>,
+    partition: u32,
+    compared_from: Option<u64>,
+) -> Vec<ConsumerPolls> {
     let reads_committed = reads_committed(repeat.trial);
-    let mut polls = Vec::new();
+    let (mut polls, mut before) = (Vec::new(), 0);
     for (flow, plan) in repeat.trial.flows.iter().enumerate() {
         let (consumers, settings) = match plan {
             FlowPlan::Produce(_) => continue,
             FlowPlan::Consume(plan) => (plan.consumers_all(), &plan.settings),
             FlowPlan::Echo(plan) => (plan.consumers, &plan.consumer_settings),
         };
+        let of_group = match plan {
+            FlowPlan::Consume(plan) if plan.group.is_some() => plan.consumers.max(1),
+            _ => 1,
+        };
         // Others get records of aborted transactions, too.
-        let has_spans = settings.read_committed == reads_committed;
+        let is_same = settings.read_committed == reads_committed;
+        let compared_from = compared_from.filter(|_| is_same);
         for member in 0..consumers {
             let Ok(mut log) = open(&repeat.setup.polls(flow, member)) else {
                 continue;
             };
-            polls.extend(ConsumerPolls::read(&mut log, partition, has_spans));
+            let read = ConsumerPolls::read(&mut log, partition, compared_from);
+            polls.extend(read.map(|read| read.of_group(before + member / of_group)));
         }
+        before += consumers;
     }
     polls
 }

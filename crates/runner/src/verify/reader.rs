@@ -195,6 +195,7 @@ impl CheckedPages<'_> {
             if base >= progress.position && base < self.end {
                 let header = &batch.header;
                 self.digest.note(base, header.crc, header.leader_epoch);
+                check.note_batch(base, header.crc);
             }
             if !aborted.hides(&batch) && !batch.header.attributes.is_control() {
                 self.take_batch(&batch, progress.position, check);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kgauge_results::run::{
-    Anomaly, AnomalyPlace, AnomalyRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
+    Anomaly, AnomalyPlace, AnomalyRecord, LateRead, UncheckedCause, UncheckedRecords,
+    VerificationRecord,
 };
 use kgauge_scenario::Trial;
 use kgauge_verify::{
@@ -26,6 +27,9 @@ pub(super) struct VerificationTotals<'a> {
     /// When each fault began, in milliseconds since 1970.
     faults: Vec<(u64, String)>,
     sums: PartitionVerdict,
+    /// Records of other clients that may be in any partition: of unknown outcome, and not sent for certain.
+    pub(super) unknown_anywhere: u64,
+    pub(super) refused_anywhere: u64,
     anomalies: BTreeMap<(Anomaly, Option<usize>), FoundAnomaly>,
     unchecked: BTreeMap<UncheckedCause, UncheckedRecords>,
 }
@@ -57,6 +61,8 @@ impl<'a> VerificationTotals<'a> {
             },
             faults: fault_times(repeat),
             sums: PartitionVerdict::default(),
+            unknown_anywhere: 0,
+            refused_anywhere: 0,
             anomalies: BTreeMap::new(),
             unchecked: BTreeMap::new(),
         }
@@ -76,6 +82,23 @@ impl<'a> VerificationTotals<'a> {
         for (&cause, &records) in &verdict.unchecked {
             self.add_unchecked(cause, records);
         }
+        if let Some((late_ms, sighting)) = verdict.latest_read {
+            self.note_late_read(late_ms * NS_PER_MS, (partition, sighting));
+        }
+    }
+
+    /// Keeps the latest read of all partitions.
+    fn note_late_read(&mut self, late_ns: u64, found: (u32, Sighting)) {
+        let latest = self.record.latest_read.as_ref();
+        if latest.is_none_or(|latest| late_ns > latest.late_ns) {
+            let flow = found.1.producer.map(|producer| producer_place(producer).0);
+            let plan = flow.and_then(|flow| self.trial.flows.get(flow));
+            self.record.latest_read = Some(LateRead {
+                late_ns,
+                flow: plan.map(|plan| plan.name().to_owned()),
+                place: self.place(&found),
+            });
+        }
     }
 
     /// Notes records of one partition that could not be checked.
@@ -87,6 +110,17 @@ impl<'a> VerificationTotals<'a> {
         });
         unchecked.records += records;
         unchecked.partitions += 1;
+    }
+
+    /// Committed offsets that went back. Records that a group passed over are in its members' logs.
+    pub(super) fn add_groups(&mut self, repeat: &LoadedRepeat<'_>) {
+        for (flow, outcome) in repeat.outcome.flows.iter().enumerate() {
+            let back = outcome.group.map_or(0, |group| group.commits_back);
+            if back > 0 {
+                let key = (Anomaly::CommittedOffsetBack, Some(flow));
+                self.anomalies.entry(key).or_default().count += back;
+            }
+        }
     }
 
     /// Committed transactions of which some records are lost and others are not.
@@ -137,12 +171,13 @@ impl<'a> VerificationTotals<'a> {
         let anomalies = anomalies.map(|(key, found)| self.anomaly(*key, found));
         let anomalies = anomalies.collect();
         let sums = &self.sums;
+        let unread = self.unknown_anywhere.saturating_sub(sums.unknown_anywhere);
         VerificationRecord {
             acked: sums.acked,
             confirmed: sums.confirmed,
-            unknown_present: sums.unknown_present,
-            unknown_absent: sums.unknown_absent,
-            aborted: sums.refused,
+            unknown_present: sums.unknown_present + sums.unknown_anywhere,
+            unknown_absent: sums.unknown_absent + unread,
+            aborted: sums.refused + self.refused_anywhere,
             read: sums.read,
             anomalies,
             unchecked: self.unchecked.into_values().collect(),

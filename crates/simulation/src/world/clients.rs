@@ -402,6 +402,9 @@ impl Client {
                 if offset >= self.offset {
                     if let Some(proof) = &mut proof {
                         proof.polled(self.partition, self.offset, offset);
+                        if offset == batch.header.base_offset {
+                            proof.note_batch(offset, batch.header.crc);
+                        }
                         self.offset = offset + 1;
                         continue;
                     }

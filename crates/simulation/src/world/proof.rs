@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kgauge_broker::ids::NodeId;
 use kgauge_results::run::Anomaly;
 use kgauge_verify::{
-    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerReader, LedgerWriter, PartitionCheck,
-    PartitionOutcomes, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey, producer_number,
+    BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerKind, LedgerReader, LedgerWriter,
+    PartitionCheck, PartitionOutcomes, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey,
+    batch_mark, producer_number,
 };
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::record_batch::batches;
@@ -100,6 +101,12 @@ impl ClientProof {
         }));
     }
 
+    /// The record that was just read is the first of this batch.
+    pub(super) fn note_batch(&mut self, base_offset: i64, crc: u32) {
+        let mark = batch_mark(base_offset.unsigned_abs(), crc);
+        self.polls.push(LedgerEntry::BatchSum(mark));
+    }
+
     /// What the reader of a partition has seen.
     fn polls(&self, partition: i32) -> ConsumerPolls {
         let mut bytes = LedgerWriter::new(Vec::new(), 0).into_inner();
@@ -107,7 +114,7 @@ impl ClientProof {
             bytes.extend_from_slice(&entry.to_bytes());
         }
         let mut log = LedgerReader::new(bytes.as_slice()).expect("it was just written");
-        let polls = ConsumerPolls::read(&mut log, partition.unsigned_abs(), true);
+        let polls = ConsumerPolls::read(&mut log, partition.unsigned_abs(), Some(0));
         polls.expect("it was just written")
     }
 
@@ -117,7 +124,7 @@ impl ClientProof {
         for ledger in self.ledgers.values() {
             let mut reader = LedgerReader::new(ledger.as_slice()).expect("it was just written");
             outcomes
-                .add(&mut reader, false)
+                .add(&mut reader, LedgerKind::Plain)
                 .expect("it was just written");
         }
         outcomes
@@ -164,6 +171,8 @@ impl World<'_> {
         let (mut decompressor, mut scratch) = (Decompressor::new(), Vec::new());
         for batch in batches(log).filter_map(Result::ok) {
             scratch.clear();
+            let header = &batch.header;
+            check.note_batch(header.base_offset.unsigned_abs(), header.crc);
             let Ok(records) = batch.records(&mut decompressor, &mut scratch, 1 << 20) else {
                 continue;
             };

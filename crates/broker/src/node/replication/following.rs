@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kgauge_wire::record_batch::BatchHeader;
 
-use super::super::{BrokerNode, NodeOutput, Notice, Timer};
+use super::super::{BrokerNode, Deviations, NodeOutput, Notice, Timer};
 use super::ReplicaRole;
 use super::message::{FollowerPosition, News, PartitionNews, PeerFetch, PeerFetched, PeerMessage};
 use crate::ids::{NodeId, PartitionId};
@@ -212,7 +212,7 @@ impl BrokerNode {
             |replica: &Replica| (replica.log.log_start_offset(), replica.log.log_end_offset());
         let before = ends(replica);
         let readable_before = replica.log.high_watermark();
-        let taken = take(replica, now, &about.news);
+        let taken = take(replica, now, &about.news, self.config.deviations);
         let moved = ends(replica) != before;
         if ends(replica).1 < before.1 || matches!(about.news, News::OutOfRange { .. }) {
             self.note_cut(from, id, before);
@@ -291,7 +291,12 @@ fn position(replica: &Replica) -> FollowerPosition {
 }
 
 /// Does with the log what the leader's news asks for.
-fn take(replica: &mut Replica, now: Now, news: &News) -> Result<(), AppendError> {
+fn take(
+    replica: &mut Replica,
+    now: Now,
+    news: &News,
+    deviations: Deviations,
+) -> Result<(), AppendError> {
     let log = &mut replica.log;
     match news {
         News::Records {
@@ -300,7 +305,8 @@ fn take(replica: &mut Replica, now: Now, news: &News) -> Result<(), AppendError>
             log_start_offset,
         } => {
             if let Some(batches) = batches {
-                log.append_as_follower(&batches[..whole_bytes(batches)], now.wall_ms)?;
+                let batches = deviations.replicated(&batches[..whole_bytes(batches)]);
+                log.append_as_follower(&batches, now.wall_ms)?;
             }
             if *high_watermark > log.high_watermark() {
                 log.set_high_watermark(*high_watermark);
