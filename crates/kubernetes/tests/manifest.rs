@@ -136,6 +136,27 @@ fn secrets_are_in_the_secret_only() {
 }
 
 #[test]
+fn the_leads_job_owns_all_other_objects_of_a_run() {
+    let lead = yaml_values::read(&full().lead_yaml().unwrap());
+    assert_eq!(lead.len(), 1);
+    assert_eq!(lead[0]["metadata"]["name"], "kgauge-1-lead");
+    assert!(lead[0]["metadata"]["ownerReferences"].is_null());
+    let mut owned = yaml_values::read(&full().owned_yaml("8f14e45f").unwrap());
+    for object in &mut owned {
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        let owners = metadata.remove("ownerReferences").unwrap();
+        assert_eq!(
+            owners,
+            serde_json::json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "kgauge-1-lead", "uid": "8f14e45f"}])
+        );
+    }
+    // Together they are the objects that people apply, but for the user of Kafka, whom a run does not create.
+    let mut applied = objects(&full());
+    applied.retain(|object| object["kind"] != "KafkaUser" && *object != lead[0]);
+    assert_eq!(owned, applied);
+}
+
+#[test]
 fn wrong_names_and_large_plans_are_refused() {
     for name in ["", "Kgauge", "a.b", "-a", &"a".repeat(49)] {
         let manifest = AgentsManifest {
