@@ -65,7 +65,13 @@ fn all_pods_are_restricted_guaranteed_and_without_a_token_of_kubernetes() {
         let spec = &job["spec"];
         assert_eq!(spec["activeDeadlineSeconds"], 5_400);
         assert!(spec["ttlSecondsAfterFinished"].as_u64().unwrap() > 0);
-        assert_eq!(spec["backoffLimit"], 0);
+        // One lost agent must not end the others.
+        let (limit, none) = match spec["completionMode"] == "Indexed" {
+            true => ("backoffLimitPerIndex", "backoffLimit"),
+            false => ("backoffLimit", "backoffLimitPerIndex"),
+        };
+        assert_eq!(spec[limit], 0);
+        assert!(spec[none].is_null());
         let pod = &spec["template"]["spec"];
         assert_eq!(pod["automountServiceAccountToken"], false);
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
