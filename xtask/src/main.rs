@@ -93,6 +93,13 @@ enum Command {
     /// Kubernetes objects against Kubernetes' API definitions, and the Helm chart against the manifest. Needs Go
     #[command(name = "k8s")]
     Kubernetes(kubernetes::KubernetesOptions),
+    /// kgauge's pods in a real Kubernetes: API server, controller manager and scheduler, with nodes whose pods are
+    /// processes. Needs root and Go; the first build takes minutes
+    #[command(name = "k8s-cluster")]
+    KubernetesCluster(kubernetes::ClusterCheckOptions),
+    /// The part of `k8s-cluster` that runs in its own namespaces
+    #[command(name = "k8s-inside", hide = true)]
+    KubernetesInside(kubernetes::InsideOptions),
     /// What a record costs kgauge's engine and Kafka's own tool, in alternating runs against a real Kafka
     Bench(bench::BenchOptions),
     /// The other processes of `bench speed`
@@ -133,6 +140,8 @@ fn run(command: Command) -> Result<bool> {
         Command::ManyPartitions(options) => return many_partitions::run(&options),
         Command::Matrix(options) => return matrix::run(&options),
         Command::Kubernetes(options) => return kubernetes::run(&options),
+        Command::KubernetesCluster(options) => return kubernetes::check_cluster(&options),
+        Command::KubernetesInside(options) => return kubernetes::check_inside(&options),
         Command::Interop(options) => return interop::run(&options),
         Command::OutsideSuites(options) => return outside_suites::run(&options),
         Command::Published(options) => return published::run(&options),

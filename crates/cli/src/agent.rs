@@ -1,12 +1,15 @@
 //! `kgauge agent`: generates load for a lead on this or another machine.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
 use kgauge_agents::AgentToken;
 use kgauge_agents::agent::{ListeningAgent, SessionEnd, join};
 use kgauge_client::config::Address;
+use signal_hook::consts::SIGTERM;
 
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::help;
@@ -17,6 +20,9 @@ const JOIN_PATIENCE: Duration = Duration::from_secs(600);
 
 /// How long an agent waits whose token comes from stdin: a lead has started it, and is there or gone.
 const LAUNCHED_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The exit status that shells show after SIGTERM.
+const TERMINATED: i32 = 143;
 
 /// Generate load for a run on another machine
 #[derive(Debug, Args)]
@@ -49,6 +55,10 @@ pub(crate) struct AgentArgs {
 /// Serves leads, or one run.
 pub(crate) fn agent(arguments: &AgentArgs) -> anyhow::Result<ExitStatus> {
     let token = AgentToken::read(&arguments.token_file).or_bad_input()?;
+    // The first process of a container ignores signals without a handler: its pod would take 30 s to end.
+    let at_once = Arc::new(AtomicBool::new(true));
+    signal_hook::flag::register_conditional_shutdown(SIGTERM, TERMINATED, at_once)
+        .or_unwritable()?;
     let report = |words: &str| {
         if !arguments.quiet {
             print::message(&format!("kgauge agent: {words}"));

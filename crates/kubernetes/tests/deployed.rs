@@ -16,6 +16,7 @@ mod fake_kubectl;
 mod made;
 
 const REVIEW: &str = "create --validate=false -f - -o json";
+const CREATE_LEAD: &str = "create -f - -o jsonpath={.metadata.uid}";
 const CREATE: &str = "create -f -";
 const PODS: &str = "get pods -n default -l app.kubernetes.io/instance=kgauge-1 -o json";
 const LEAD: &str = "get pods -n default -l app.kubernetes.io/instance=kgauge-1,app.kubernetes.io/component=lead -o json";
@@ -42,6 +43,7 @@ fn list(pods: &[Value]) -> Value {
 fn ready() -> FakeKubectl {
     let fake = FakeKubectl::new();
     let lead = running("a-lead-x", "lead");
+    fake.print(CREATE_LEAD, b"8f14e45f-ceea-467f-a0e6-4d2a10a1f9a5");
     fake.answer(
         PODS,
         &list(&[lead.clone(), running("a-agent-0-y", "agent")]),
@@ -61,7 +63,7 @@ fn ready() -> FakeKubectl {
 /// Follows the run to its end. Returns what was shown.
 fn run(fake: &FakeKubectl) -> (Result<(), DeployError>, Vec<String>) {
     let mut shown = Vec::new();
-    let created = DeployedRun::create(&small(), small().yaml().unwrap(), fake.kubectl());
+    let created = DeployedRun::create(&small(), fake.kubectl());
     let followed = created.and_then(|run| {
         let (interrupt, abandon) = (Interrupt::new(), Interrupt::new());
         let options = FollowOptions {
@@ -142,11 +144,18 @@ fn missing_rights_are_named_all_at_once_before_anything_is_created() {
 
 #[test]
 fn what_was_created_before_an_error_is_removed() {
+    for step in [CREATE_LEAD, CREATE] {
+        let fake = ready();
+        let missing = "Error from server (NotFound): error when creating \"STDIN\": namespaces \"default\" not found\n";
+        fake.fail(step, &missing.repeat(5));
+        let error = run(&fake).0.unwrap_err();
+        assert_eq!(error.to_string(), "namespaces \"default\" does not exist");
+        check_removed(&fake);
+    }
     let fake = ready();
-    let missing = "Error from server (NotFound): error when creating \"STDIN\": namespaces \"default\" not found\n";
-    fake.fail(CREATE, &missing.repeat(5));
-    let error = run(&fake).0.unwrap_err();
-    assert_eq!(error.to_string(), "namespaces \"default\" does not exist");
+    fake.print(CREATE_LEAD, b"\n");
+    let error = run(&fake).0.unwrap_err().to_string();
+    assert!(error.ends_with("it printed no id"), "{error}");
     check_removed(&fake);
 }
 
@@ -217,7 +226,7 @@ fn a_policy_that_refuses_pods_is_shown() {
 #[test]
 fn no_kubectl_is_said_so() {
     let kubectl = kgauge_kubernetes::Kubectl::at("/no/such/kubectl".into(), Interrupt::new());
-    let error = DeployedRun::create(&small(), small().yaml().unwrap(), kubectl).unwrap_err();
+    let error = DeployedRun::create(&small(), kubectl).unwrap_err();
     assert_eq!(
         error.to_string(),
         "kubectl is not installed, or not in PATH"

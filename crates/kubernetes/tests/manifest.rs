@@ -65,7 +65,13 @@ fn all_pods_are_restricted_guaranteed_and_without_a_token_of_kubernetes() {
         let spec = &job["spec"];
         assert_eq!(spec["activeDeadlineSeconds"], 5_400);
         assert!(spec["ttlSecondsAfterFinished"].as_u64().unwrap() > 0);
-        assert_eq!(spec["backoffLimit"], 0);
+        // One lost agent must not end the others.
+        let (limit, none) = match spec["completionMode"] == "Indexed" {
+            true => ("backoffLimitPerIndex", "backoffLimit"),
+            false => ("backoffLimit", "backoffLimitPerIndex"),
+        };
+        assert_eq!(spec[limit], 0);
+        assert!(spec[none].is_null());
         let pod = &spec["template"]["spec"];
         assert_eq!(pod["automountServiceAccountToken"], false);
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
@@ -133,6 +139,27 @@ fn secrets_are_in_the_secret_only() {
         );
     }
     assert!(!format!("{:?}", full()).contains("0123456789abcdef"));
+}
+
+#[test]
+fn the_leads_job_owns_all_other_objects_of_a_run() {
+    let lead = yaml_values::read(&full().lead_yaml().unwrap());
+    assert_eq!(lead.len(), 1);
+    assert_eq!(lead[0]["metadata"]["name"], "kgauge-1-lead");
+    assert!(lead[0]["metadata"]["ownerReferences"].is_null());
+    let mut owned = yaml_values::read(&full().owned_yaml("8f14e45f").unwrap());
+    for object in &mut owned {
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        let owners = metadata.remove("ownerReferences").unwrap();
+        assert_eq!(
+            owners,
+            serde_json::json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "kgauge-1-lead", "uid": "8f14e45f"}])
+        );
+    }
+    // Together they are the objects that people apply, but for the user of Kafka, whom a run does not create.
+    let mut applied = objects(&full());
+    applied.retain(|object| object["kind"] != "KafkaUser" && *object != lead[0]);
+    assert_eq!(owned, applied);
 }
 
 #[test]

@@ -152,6 +152,7 @@ fn every_object_is_what_kubernetes_defines() {
     let texts = [
         full().yaml().unwrap(),
         small().yaml().unwrap(),
+        full().owned_yaml("8f14e45f").unwrap(),
         fs::read_to_string(role).unwrap(),
     ];
     let mut kinds = Vec::new();

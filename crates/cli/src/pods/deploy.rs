@@ -161,10 +161,10 @@ fn follow_pods(
         };
         stop(status, format!("--agents k8s: {error}\n  {}", error.fix()))
     };
-    let yaml = manifest.yaml().or_bad_input()?;
+    manifest.check().or_bad_input()?;
     print::message(&format!("kgauge: creating {}", manifest.instance));
     let kubectl = Kubectl::new(stopping.all.clone());
-    let run = DeployedRun::create(manifest, yaml, kubectl).map_err(failed)?;
+    let run = DeployedRun::create(manifest, kubectl).map_err(failed)?;
     let options = FollowOptions {
         results,
         interrupt: &stopping.load,

@@ -120,6 +120,8 @@ fn a_run_in_pods_brings_its_report_here_and_leaves_nothing() {
     fake.check_removed();
     fake.await_end();
     let objects = fs::read_to_string(fake.site.path("bin/state/objects")).unwrap();
+    let owner = "8f14e45f-ceea-467f-a0e6-4d2a10a1f9a5";
+    assert_eq!(objects.matches(owner).count(), 4, "{objects}");
     let token = fs::read_to_string(fake.site.path("bin/state/etc/secret/token")).unwrap();
     assert!(objects.contains(token.trim()));
     assert!(!stderr.contains(token.trim()));
@@ -176,7 +178,7 @@ fn a_missing_right_and_a_quota_are_named() {
     let objects = fs::read_to_string(fake.site.path("bin/state/objects")).unwrap();
     let name = objects
         .lines()
-        .find_map(|line| line.strip_prefix("  name: "))
+        .find_map(|line| line.strip_prefix("  name: ")?.strip_suffix("-lead"))
         .unwrap();
     let event = serde_json::json!({"items": [{
         "involvedObject": {"kind": "Job", "name": format!("{name}-agent")},

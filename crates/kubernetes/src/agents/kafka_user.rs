@@ -65,6 +65,7 @@ pub(super) fn kafka_user(request: &KafkaUserRequest) -> KafkaUser {
             name: request.name.clone(),
             namespace: request.namespace.clone(),
             labels: LabelMap::from([("strimzi.io/cluster".to_owned(), request.cluster.clone())]),
+            owner_references: Vec::new(),
         },
         spec: KafkaUserSpec {
             authentication: TypeOnly {

@@ -8,7 +8,9 @@ use super::kafka_user::{KafkaUserRequest, kafka_user};
 use super::options::is_label;
 use super::pod_run::{AgentsManifest, PORT, SECRET_KEY_CLIENT, SECRET_KEY_TOKEN};
 use super::pods;
-use crate::objects::{ConfigMapManifest, Meta, SecretManifest, Service, ServicePort, ServiceSpec};
+use crate::objects::{
+    ConfigMapManifest, Meta, OwnerReference, SecretManifest, Service, ServicePort, ServiceSpec,
+};
 
 /// Kubernetes refuses larger ConfigMaps and Secrets.
 const OBJECT_BYTES_MAX: usize = 1024 * 1024;
@@ -51,18 +53,13 @@ impl KafkaUserRequest {
 }
 
 impl AgentsManifest {
-    /// The objects as YAML documents, in the order in which they are created.
+    /// The objects as YAML documents, for people who apply them. None has an owner: only the cluster knows the ids of
+    /// its objects.
     ///
     /// # Errors
     /// A wrong name, or a plan that is too large.
     pub fn yaml(&self) -> Result<String, ManifestError> {
-        if !is_label(&self.instance) || self.instance.len() > INSTANCE_CHARS_MAX {
-            return Err(ManifestError::Name(self.instance.clone()));
-        }
-        let bytes = self.plan_json.len();
-        if bytes > OBJECT_BYTES_MAX {
-            return Err(ManifestError::PlanTooLarge { bytes });
-        }
+        self.check()?;
         let mut documents = String::new();
         if let Some(request) = &self.kafka_user {
             append(&mut documents, &kafka_user(request))?;
@@ -73,6 +70,63 @@ impl AgentsManifest {
         append(&mut documents, &pods::lead(self))?;
         append(&mut documents, &pods::agents(self))?;
         Ok(documents)
+    }
+
+    /// The lead's Job alone as YAML. Its pod waits for its Secret and its ConfigMap.
+    ///
+    /// # Errors
+    /// As [`AgentsManifest::yaml`].
+    pub fn lead_yaml(&self) -> Result<String, ManifestError> {
+        self.check()?;
+        let mut document = String::new();
+        append(&mut document, &pods::lead(self))?;
+        Ok(document)
+    }
+
+    /// All other objects of the run as YAML documents, owned by the lead's Job. `lead_uid` is the id that Kubernetes
+    /// gave it.
+    ///
+    /// # Errors
+    /// As [`AgentsManifest::yaml`].
+    pub fn owned_yaml(&self, lead_uid: &str) -> Result<String, ManifestError> {
+        self.check()?;
+        let lead = OwnerReference {
+            api_version: "batch/v1",
+            kind: "Job",
+            name: self.meta("lead").name,
+            uid: lead_uid.to_owned(),
+        };
+        let (mut secret, mut config_map) = (self.secret(), self.config_map());
+        let (mut service, mut agents) = (self.service(), pods::agents(self));
+        for metadata in [
+            &mut secret.metadata,
+            &mut config_map.metadata,
+            &mut service.metadata,
+            &mut agents.metadata,
+        ] {
+            metadata.owner_references = vec![lead.clone()];
+        }
+        let mut documents = String::new();
+        append(&mut documents, &secret)?;
+        append(&mut documents, &config_map)?;
+        append(&mut documents, &service)?;
+        append(&mut documents, &agents)?;
+        Ok(documents)
+    }
+
+    /// Checks what Kubernetes would refuse.
+    ///
+    /// # Errors
+    /// A wrong name, or a plan that is too large.
+    pub fn check(&self) -> Result<(), ManifestError> {
+        if !is_label(&self.instance) || self.instance.len() > INSTANCE_CHARS_MAX {
+            return Err(ManifestError::Name(self.instance.clone()));
+        }
+        let bytes = self.plan_json.len();
+        if bytes > OBJECT_BYTES_MAX {
+            return Err(ManifestError::PlanTooLarge { bytes });
+        }
+        Ok(())
     }
 
     /// Of objects that both Jobs read.

@@ -57,6 +57,7 @@ impl AgentsManifest {
             name: format!("{}-{component}", self.instance),
             namespace: self.options.namespace.clone(),
             labels: self.labels(component),
+            owner_references: Vec::new(),
         }
     }
 }

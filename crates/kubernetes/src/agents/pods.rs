@@ -121,8 +121,10 @@ fn job(
             },
             completions: count,
             parallelism: count,
-            // A restarted agent would not continue its share.
-            backoff_limit: 0,
+            // A restarted agent would not continue its share. But its Job must not fail as a whole: Kubernetes would
+            // end the other agents, which may go on (`--agents-lost tolerate`).
+            backoff_limit: (component != "agent").then_some(0),
+            backoff_limit_per_index: (component == "agent").then_some(0),
             active_deadline_seconds: options.deadline_seconds,
             ttl_seconds_after_finished: TTL_SECONDS,
             template: PodTemplate {

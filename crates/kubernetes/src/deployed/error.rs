@@ -4,6 +4,7 @@ use std::io;
 
 use super::archive::ArchiveError;
 use super::rights::KubernetesRight;
+use crate::agents::ManifestError;
 use crate::kubectl_error::KubectlError;
 
 /// Why there are no results.
@@ -64,6 +65,9 @@ pub enum DeployError {
         /// Its last message, or Kubernetes' reason.
         why: String,
     },
+    /// The objects.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     /// The results did not arrive.
     #[error("cannot fetch the results: {0}")]
     Archive(#[from] ArchiveError),
@@ -137,6 +141,7 @@ impl DeployError {
             DeployError::Ended { .. } => {
                 "check that all pods have the same image, and run it again"
             }
+            DeployError::Manifest(_) => "use another name, or fewer scenarios at a time (--only)",
             DeployError::Archive(_) => "check the space on this machine's disk, and run it again",
             DeployError::Io(_) => "check the limits of this machine",
             DeployError::Interrupted => "run it again",

@@ -190,10 +190,12 @@ impl RunPod {
 }
 
 impl ContainerReason {
-    /// The program's last message; a reason such as OOMKilled comes first.
+    /// The program's last message. A reason such as OOMKilled comes first, and so does the status of a program that a
+    /// signal ended (128 and its number): it had no time for a message.
     fn describe(&self) -> String {
         let message = last_words(&self.message);
-        let is_plain = ["", "Error", "Completed"].contains(&self.reason.as_str());
+        let is_signal = self.exit_code.is_some_and(|code| code > 128);
+        let is_plain = ["", "Error", "Completed"].contains(&self.reason.as_str()) && !is_signal;
         let reason = match self.exit_code {
             Some(code) => format!("{} (exit status {code})", self.reason),
             None => self.reason.clone(),
@@ -359,6 +361,10 @@ mod tests {
                 terminated(137, "OOMKilled", "measuring")
             ),
             "pod a-lead-x ended: OOMKilled (exit status 137): measuring"
+        );
+        assert_eq!(
+            end("a-lead-x", "lead", terminated(137, "Error", "measuring\n")),
+            "pod a-lead-x ended: Error (exit status 137): measuring"
         );
         let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."});
         assert!(end("a-lead-x", "lead", evicted).contains("Evicted The node was low"));

@@ -18,19 +18,19 @@ pub struct KubernetesRight {
     pub resource: &'static str,
     /// Such as `exec` of `pods`; empty for the object itself.
     pub subresource: &'static str,
-    /// One of these is enough.
-    pub verbs: &'static [&'static str],
+    /// Such as `create`.
+    pub verb: &'static str,
 }
 
 const fn right(
     (group, resource, subresource): (&'static str, &'static str, &'static str),
-    verbs: &'static [&'static str],
+    verb: &'static str,
 ) -> KubernetesRight {
     KubernetesRight {
         group,
         resource,
         subresource,
-        verbs,
+        verb,
     }
 }
 
@@ -39,32 +39,33 @@ const CONFIG_MAPS: (&str, &str, &str) = ("", "configmaps", "");
 const SERVICES: (&str, &str, &str) = ("", "services", "");
 const JOBS: (&str, &str, &str) = ("batch", "jobs", "");
 
-/// All rights of a run in pods, in its namespace. `kubectl delete` reads an object before it deletes it, and `kubectl
-/// exec` needs `get` or `create` of `pods/exec`, depending on its release.
+/// All rights of a run in pods, in its namespace. `kubectl delete` reads an object before it deletes it. `kubectl exec`
+/// asks with `get` first since release 1.31, and with `create` if that is refused; since release 1.35, Kubernetes
+/// demands `create` for both.
 pub const RUN_RIGHTS: [KubernetesRight; 17] = [
-    right(SECRETS, &["create"]),
-    right(SECRETS, &["get"]),
-    right(SECRETS, &["delete"]),
-    right(CONFIG_MAPS, &["create"]),
-    right(CONFIG_MAPS, &["get"]),
-    right(CONFIG_MAPS, &["delete"]),
-    right(SERVICES, &["create"]),
-    right(SERVICES, &["get"]),
-    right(SERVICES, &["delete"]),
-    right(JOBS, &["create"]),
-    right(JOBS, &["get"]),
-    right(JOBS, &["delete"]),
-    right(("", "pods", ""), &["get"]),
-    right(("", "pods", ""), &["list"]),
-    right(("", "pods", "log"), &["get"]),
-    right(("", "pods", "exec"), &["create", "get"]),
-    right(("", "events", ""), &["list"]),
+    right(SECRETS, "create"),
+    right(SECRETS, "get"),
+    right(SECRETS, "delete"),
+    right(CONFIG_MAPS, "create"),
+    right(CONFIG_MAPS, "get"),
+    right(CONFIG_MAPS, "delete"),
+    right(SERVICES, "create"),
+    right(SERVICES, "get"),
+    right(SERVICES, "delete"),
+    right(JOBS, "create"),
+    right(JOBS, "get"),
+    right(JOBS, "delete"),
+    right(("", "pods", ""), "get"),
+    right(("", "pods", ""), "list"),
+    right(("", "pods", "log"), "get"),
+    right(("", "pods", "exec"), "create"),
+    right(("", "events", ""), "list"),
 ];
 
 impl fmt::Display for KubernetesRight {
     /// `create jobs.batch`, as `kubectl auth can-i` takes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.verbs[0], self.resource)?;
+        write!(f, "{} {}", self.verb, self.resource)?;
         if !self.group.is_empty() {
             write!(f, ".{}", self.group)?;
         }
@@ -111,7 +112,7 @@ impl AccessReview {
         about.group == right.group
             && about.resource == right.resource
             && about.subresource == right.subresource
-            && right.verbs.contains(&about.verb.as_str())
+            && about.verb == right.verb
     }
 }
 
@@ -124,7 +125,7 @@ pub(super) fn missing_rights(
     kubectl: &Kubectl,
     namespace: &str,
 ) -> Result<Vec<KubernetesRight>, KubectlError> {
-    let review = |right: &KubernetesRight, verb: &str| {
+    let review = |right: &KubernetesRight| {
         json!({
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
@@ -133,15 +134,11 @@ pub(super) fn missing_rights(
                 "group": right.group,
                 "resource": right.resource,
                 "subresource": right.subresource,
-                "verb": verb,
+                "verb": right.verb,
             }},
         })
     };
-    let reviews = RUN_RIGHTS.iter().flat_map(|right| {
-        let verbs = right.verbs.iter();
-        verbs.map(move |verb| review(right, verb))
-    });
-    let items: Vec<serde_json::Value> = reviews.collect();
+    let items: Vec<serde_json::Value> = RUN_RIGHTS.iter().map(review).collect();
     let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
     // Its schema need not be fetched.
     let arguments = ["create", "--validate=false", "-f", "-", "-o", "json"];
@@ -192,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_is_missing_if_no_verb_of_it_is_allowed() {
+    fn rights_that_are_refused_are_missing() {
         let answers = [
             answer("jobs", "", "create", false),
             answer("secrets", "", "get", true),
@@ -200,12 +197,10 @@ mod tests {
             answer("pods", "exec", "create", false),
             answer("pods", "exec", "get", true),
         ];
-        assert_eq!(names(&answers), ["create jobs.batch", "get pods/log"]);
-        let neither = [
-            answer("pods", "exec", "get", false),
-            answer("pods", "exec", "create", false),
-        ];
-        assert_eq!(names(&neither), ["create pods/exec"]);
+        assert_eq!(
+            names(&answers),
+            ["create jobs.batch", "get pods/log", "create pods/exec"]
+        );
     }
 
     #[test]

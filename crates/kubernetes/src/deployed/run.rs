@@ -11,7 +11,7 @@ use super::log_lines::LogLines;
 use super::pod_states::RunPods;
 use super::rights::missing_rights;
 use crate::agents::AgentsManifest;
-use crate::kubectl::Kubectl;
+use crate::kubectl::{Kubectl, spoken};
 use crate::kubectl_error::KubectlError;
 
 /// A file in the lead's folder of results: the exit status of the run.
@@ -39,15 +39,12 @@ pub struct DeployedRun {
 }
 
 impl DeployedRun {
-    /// Creates all objects, if the user may.
+    /// Creates all objects, if the user may. The lead's Job is the first and owns the others: if nobody removes them,
+    /// they go with it, 15 minutes after its end.
     ///
     /// # Errors
     /// Missing rights, or as `kubectl` reports; what was created before is removed.
-    pub fn create(
-        manifest: &AgentsManifest,
-        yaml: String,
-        kubectl: Kubectl,
-    ) -> Result<DeployedRun, DeployError> {
+    pub fn create(manifest: &AgentsManifest, kubectl: Kubectl) -> Result<DeployedRun, DeployError> {
         let namespace = &manifest.options.namespace;
         let missing = missing_rights(&kubectl, namespace)?;
         if !missing.is_empty() {
@@ -63,9 +60,25 @@ impl DeployedRun {
             agents: manifest.options.replicas,
             is_removed: false,
         };
+        let uid = run.create_lead(manifest.lead_yaml()?)?;
+        let owned = manifest.owned_yaml(&uid)?;
         run.kubectl
-            .run(&["create", "-f", "-"], Some(yaml.into_bytes()))?;
+            .run(&["create", "-f", "-"], Some(owned.into_bytes()))?;
         Ok(run)
+    }
+
+    /// Returns the id that Kubernetes gave the lead's Job.
+    fn create_lead(&self, yaml: String) -> Result<String, KubectlError> {
+        let arguments = ["create", "-f", "-", "-o", "jsonpath={.metadata.uid}"];
+        let printed = self.kubectl.run(&arguments, Some(yaml.into_bytes()))?;
+        let uid = String::from_utf8_lossy(&printed).trim().to_owned();
+        match uid.is_empty() {
+            false => Ok(uid),
+            true => Err(KubectlError::Unreadable {
+                command: spoken(&arguments),
+                why: "it printed no id".to_owned(),
+            }),
+        }
     }
 
     /// Removes all objects.

@@ -21,7 +21,10 @@ pub(crate) struct JobSpec {
     pub(crate) completion_mode: &'static str,
     pub(crate) completions: u32,
     pub(crate) parallelism: u32,
-    pub(crate) backoff_limit: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) backoff_limit: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) backoff_limit_per_index: Option<u32>,
     pub(crate) active_deadline_seconds: u64,
     pub(crate) ttl_seconds_after_finished: u64,
     pub(crate) template: PodTemplate,

@@ -14,7 +14,7 @@ pub(crate) use job::{JobManifest, JobSpec, PodTemplate, TemplateMeta};
 pub(crate) use kafka_user::{
     Acl, AclResource, Authorization, KafkaUser, KafkaUserSpec, Quotas, TypeOnly,
 };
-pub(crate) use meta::{LabelMap, Meta};
+pub(crate) use meta::{LabelMap, Meta, OwnerReference};
 pub(crate) use pod::{
     Container, ContainerPort, LabelSelector, LocalReference, PodSpec, Resources, SpreadConstraint,
 };

@@ -48,7 +48,6 @@ terminationMessagePolicy: FallbackToLogsOnError
 {{- end }}
 
 {{- define "kgauge.job" -}}
-backoffLimit: 0
 activeDeadlineSeconds: {{ int64 .Values.deadlineSeconds }}
 ttlSecondsAfterFinished: 900
 {{- end }}

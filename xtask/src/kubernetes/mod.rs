@@ -1,6 +1,8 @@
 //! `cargo xtask k8s`: kgauge's Kubernetes objects against Kubernetes' own API definitions, and the Helm chart against
 //! the manifest. Both tools come through Go's module proxy.
 
+mod cluster;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -8,6 +10,10 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::say::remark;
+pub(crate) use cluster::{ClusterCheckOptions, InsideOptions};
+
+/// The release whose API definitions and programs are used; `xtask/kubernetes/go.mod` has the same.
+const RELEASE: &str = "v1.37.2";
 
 /// Where the OpenAPI files are in the module.
 const OPENAPI_DIR: &str = "api/openapi-spec/v3";
@@ -16,7 +22,7 @@ const OPENAPI_DIR: &str = "api/openapi-spec/v3";
 #[derive(Debug, clap::Args)]
 pub(crate) struct KubernetesOptions {
     /// Release of Kubernetes whose API definitions are used
-    #[arg(long, value_name = "VERSION", default_value = "v1.37.2")]
+    #[arg(long, value_name = "VERSION", default_value = RELEASE)]
     kubernetes: String,
     /// Release of Helm to build if there is none in PATH; this takes some minutes
     #[arg(long, value_name = "VERSION", default_value = "v3.18.4")]
@@ -24,6 +30,16 @@ pub(crate) struct KubernetesOptions {
     /// Folder for the built program
     #[arg(long, value_name = "DIR", default_value = "target/kubernetes")]
     tools: PathBuf,
+}
+
+/// Runs `cargo xtask k8s-cluster`. Returns false when a check failed.
+pub(crate) fn check_cluster(options: &ClusterCheckOptions) -> Result<bool> {
+    cluster::run(options)
+}
+
+/// The part of it that runs in its own namespaces.
+pub(crate) fn check_inside(options: &InsideOptions) -> Result<bool> {
+    cluster::run_inside(options)
 }
 
 /// What `go mod download -json` prints.
