@@ -25,8 +25,8 @@ const FAILURE_LOOK: Duration = Duration::from_millis(250);
 /// A node may still be writing to the directory that is being removed.
 const REMOVE_ATTEMPTS: u32 = 5;
 
-/// Files of removed logs are kept up to the machine's memory, or its free disk space, divided by this: what is no longer
-/// in memory is of no use.
+/// Files of removed logs are kept up to the machine's memory, or its free disk space, divided by this. What has left
+/// the memory is of no use.
 const SPARE_DIVISOR: u64 = 4;
 
 /// Clean end.
@@ -123,8 +123,7 @@ fn read_order(input: &mut impl BufRead) -> Result<ClusterOrder, String> {
 /// Bytes of files that may wait for the next log.
 fn spare_bytes_max(data_dir: &Path) -> u64 {
     let info = rustix::system::sysinfo();
-    let memory = u64::try_from(info.totalram).unwrap_or(0);
-    let memory = memory.saturating_mul(u64::from(info.mem_unit));
+    let memory = info.totalram.saturating_mul(u64::from(info.mem_unit));
     let free = rustix::fs::statvfs(data_dir).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
     memory.min(free) / SPARE_DIVISOR
 }
