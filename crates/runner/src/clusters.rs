@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use kgauge_results::RunFolder;
-use kgauge_scenario::ClusterNeeds;
-use kgauge_target::{StartSetup, Target, TopicGuard};
+use kgauge_scenario::{ClosedLoopPace, ClusterNeeds, Trial};
+use kgauge_target::{FileReuse, StartSetup, Target, TopicGuard};
 
 use crate::error::{OrRunError, RunError};
 use crate::host::TargetContext;
@@ -85,10 +85,25 @@ impl<'a> Clusters<'a> {
             name: &format!("{}{number}{beside}", self.run_id),
             data_dir: &self.dir.join(format!("{TARGET_DATA}{number}{beside}")),
             keep_data: self.request.keeps_data,
-            reuse_files: true,
+            file_reuse: Some(self.file_reuse()),
             log_dir: &self.dir,
             seed: self.seed,
         })
+    }
+
+    /// An embedded cluster uses the files of removed logs again. Where free memory goes back to the hypervisor, files for
+    /// the largest repeat are made first.
+    fn file_reuse(&self) -> FileReuse {
+        let stored = |trial: &Trial| {
+            trial
+                .bytes_written_max(ClosedLoopPace::ASSUMED)
+                .stored_bytes
+        };
+        let largest = self.request.question.trials.iter().map(stored).max();
+        let machine = kgauge_observe::machine_record(&self.dir);
+        FileReuse {
+            prepared_bytes: largest.filter(|_| machine.reports_free_memory).unwrap_or(0),
+        }
     }
 }
 

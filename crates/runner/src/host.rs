@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kgauge_target::kafka::{KafkaSetup, START_MAX};
-use kgauge_target::{EmbeddedCommand, EmbeddedSetup, StartSetup};
+use kgauge_target::{EmbeddedCommand, EmbeddedSetup, FileReuse, StartSetup};
 
 /// How long an embedded cluster may take to start, and to stop.
 const EMBEDDED_TIME_MAX: Duration = Duration::from_secs(30);
@@ -39,8 +39,8 @@ pub struct TargetContext<'a> {
     pub data_dir: &'a Path,
     /// Whether the data stays.
     pub keep_data: bool,
-    /// Whether an embedded cluster uses the files of removed logs again; see [`EmbeddedSetup::reuse_files`].
-    pub reuse_files: bool,
+    /// Whether an embedded cluster uses the files of removed logs again, unless the data stays.
+    pub file_reuse: Option<FileReuse>,
     /// A folder for logs.
     pub log_dir: &'a Path,
     /// Where the randomness of an embedded cluster's faults comes from.
@@ -55,7 +55,7 @@ impl HostSetup {
                 command: self.embedded.clone(),
                 data_dir: of.data_dir.to_owned(),
                 keep_data: of.keep_data,
-                reuse_files: of.reuse_files && !of.keep_data,
+                file_reuse: of.file_reuse.filter(|_| !of.keep_data),
                 log_file: of.log_dir.join("target.log"),
                 private_dir: self.state_dir.join(of.name),
                 seed: of.seed,

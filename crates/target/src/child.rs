@@ -29,6 +29,9 @@ const REMOVE_ATTEMPTS: u32 = 5;
 /// the memory is of no use.
 const SPARE_DIVISOR: u64 = 4;
 
+/// Segments of logs whose files are used again. A log that outgrew its file would go on in fresh memory.
+const REUSED_FILE_BYTES: u64 = 64 << 20;
+
 /// Clean end.
 const GOOD: u8 = 0;
 /// The cluster did not start.
@@ -158,10 +161,15 @@ fn start(order: &ClusterOrder) -> Result<ClusterHandle, String> {
         .advertised_host
         .clone_from(&listening.advertised_host);
     config.advertised_port = listening.advertised_port;
-    if order.reuse_files {
+    if let Some(reuse) = order.file_reuse {
+        let spare_bytes_max = spare_bytes_max(&order.data_dir);
         config.disk = ClusterDisk::Reusing {
-            spare_bytes_max: spare_bytes_max(&order.data_dir),
+            spare_bytes_max,
+            prepared_bytes: reuse.prepared_bytes.min(spare_bytes_max / 2),
+            file_bytes: REUSED_FILE_BYTES,
         };
+        let segment_bytes = config.settings.entry("log.segment.bytes".to_owned());
+        segment_bytes.or_insert_with(|| REUSED_FILE_BYTES.to_string());
     }
     if order.data == DataAtEnd::Remove {
         // Only own folders may be removed at the end.

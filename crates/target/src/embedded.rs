@@ -487,7 +487,7 @@ fn write_order(
         } else {
             DataAtEnd::Remove
         },
-        reuse_files: setup.reuse_files,
+        file_reuse: setup.file_reuse,
         listening: spec.listening.clone(),
         seed: setup.seed,
         node_settings: spec.node_settings.clone(),

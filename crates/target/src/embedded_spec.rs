@@ -11,6 +11,7 @@ use kgauge_broker::settings::{
 };
 use kgauge_client::Settings;
 use kgauge_scenario::nearest;
+use serde::{Deserialize, Serialize};
 
 use crate::kafka::{SecurityKind, check_setting, number, of_one, on_or_off, pairs};
 use crate::listening::ListenOptions;
@@ -231,6 +232,16 @@ impl EmbeddedCommand {
     }
 }
 
+/// How nodes use the files of removed logs again ([`ClusterDisk::Reusing`](kgauge_broker::cluster::ClusterDisk)): the
+/// speed of writes stays steady where free memory goes back to a hypervisor. Segments are smaller than Kafka's then,
+/// unless a setting says otherwise, so that logs of all sizes can use each other's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileReuse {
+    /// Bytes of files that are made at the start, so that the first logs find some. At most half of what may be spare.
+    pub prepared_bytes: u64,
+}
+
 /// Parameters of a start besides the spec.
 #[derive(Debug, Clone)]
 pub struct EmbeddedSetup {
@@ -240,9 +251,9 @@ pub struct EmbeddedSetup {
     pub data_dir: PathBuf,
     /// Whether the data is kept.
     pub keep_data: bool,
-    /// Whether nodes use the files of removed logs again, which keeps the speed of writes steady where free memory goes
-    /// back to a hypervisor. Only for clusters without `keep_data` and without clients of others.
-    pub reuse_files: bool,
+    /// Whether nodes use the files of removed logs again. Only for clusters without `keep_data` and without other
+    /// clients than kgauge's.
+    pub file_reuse: Option<FileReuse>,
     /// The file for the child's output.
     pub log_file: PathBuf,
     /// A folder for the client settings of a secured cluster. It is created if needed, readable only by this user, and

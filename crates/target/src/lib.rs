@@ -47,7 +47,7 @@ pub use configure::ConfigureError;
 pub use disk_space::{DiskSpace, DiskSpaceError, check_room, free_bytes};
 pub use embedded::EmbeddedTarget;
 pub use embedded_error::EmbeddedError;
-pub use embedded_spec::{EmbeddedCommand, EmbeddedSetup, EmbeddedSpec};
+pub use embedded_spec::{EmbeddedCommand, EmbeddedSetup, EmbeddedSpec, FileReuse};
 pub use facts::{BrokerFacts, TargetFacts};
 pub use footprint::{Footprint, retention_ms};
 pub use guard::{Leftover, MakeTopicError, RunNameError, TopicGuard, TopicWish};

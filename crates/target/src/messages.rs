@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::embedded_spec::FileReuse;
 use crate::instrument::{Done, Instruction};
 use crate::listening::ListenOptions;
 use crate::security::Listeners;
@@ -24,9 +25,9 @@ pub(crate) struct ClusterOrder {
     pub(crate) data_dir: PathBuf,
     /// Whether it is kept at the end.
     pub(crate) data: DataAtEnd,
-    /// Whether the files of removed logs are used again ([`kgauge_broker::cluster::ClusterDisk::Reusing`]).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) reuse_files: bool,
+    /// How the files of removed logs are used again; they are not without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file_reuse: Option<FileReuse>,
     /// Bind and advertised addresses of the nodes.
     #[serde(default, skip_serializing_if = "ListenOptions::is_default")]
     pub(crate) listening: ListenOptions,

@@ -20,7 +20,7 @@ fn setup(dir: &Path, script: &str) -> EmbeddedSetup {
         },
         data_dir: dir.join("data"),
         keep_data: false,
-        reuse_files: false,
+        file_reuse: None,
         log_file: dir.join("logs/embedded.log"),
         private_dir: dir.join("private"),
         seed: 1,

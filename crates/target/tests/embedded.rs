@@ -99,7 +99,7 @@ fn setup(dir: &Path) -> EmbeddedSetup {
         command: EmbeddedCommand::this_program([CHILD]).unwrap(),
         data_dir: dir.join("data"),
         keep_data: false,
-        reuse_files: false,
+        file_reuse: None,
         log_file: dir.join("embedded.log"),
         private_dir: dir.join("private"),
         seed: 7,

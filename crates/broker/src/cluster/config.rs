@@ -92,8 +92,12 @@ pub enum ClusterDisk {
     System,
     /// The operating system's, with the files of removed logs used again ([`ReusingStorage`]). The folder must be new.
     Reusing {
-        /// Bytes of files that wait for that.
+        /// Bytes of files that may wait for that.
         spare_bytes_max: u64,
+        /// Bytes of files that are there from the start.
+        prepared_bytes: u64,
+        /// The size of each of these.
+        file_bytes: u64,
     },
     /// Another, such as one in memory.
     Given(Arc<dyn Storage>),
@@ -205,10 +209,15 @@ impl ClusterConfig {
     pub(super) fn storage(&self) -> Arc<dyn Storage> {
         match &self.disk {
             ClusterDisk::System => RealStorage::shared(),
-            ClusterDisk::Reusing { spare_bytes_max } => Arc::new(ReusingStorage::new(
-                self.data_dir.join("spare"),
-                *spare_bytes_max,
-            )),
+            ClusterDisk::Reusing {
+                spare_bytes_max,
+                prepared_bytes,
+                file_bytes,
+            } => {
+                let storage = ReusingStorage::new(self.data_dir.join("spare"), *spare_bytes_max);
+                storage.prepare(*prepared_bytes, *file_bytes);
+                Arc::new(storage)
+            }
             ClusterDisk::Given(storage) => Arc::clone(storage),
         }
     }

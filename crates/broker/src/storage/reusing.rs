@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,6 +63,39 @@ impl ReusingStorage {
         }
     }
 
+    /// Makes files of `file_bytes` each, `bytes` in all, for the first logs. Their pages are in memory, and nothing is
+    /// written: they are holes that were read once. What the disk refuses is left out.
+    pub fn prepare(&self, bytes: u64, file_bytes: u64) {
+        const READ_BYTES: usize = 1 << 20;
+        let mut files = self.files();
+        let mut buffer = vec![0; READ_BYTES];
+        for _ in 0..bytes.checked_div(file_bytes).unwrap_or(0) {
+            let path = self.next_spare_path(&mut files);
+            let made = fs::create_dir_all(&self.spare_dir)
+                .and_then(|()| File::create_new(&path))
+                .and_then(|file| file.set_len(file_bytes))
+                .and_then(|()| File::open(&path))
+                .and_then(|mut file| {
+                    while file.read(&mut buffer)? > 0 {}
+                    Ok(())
+                });
+            if made.is_err() {
+                let _ = fs::remove_file(&path);
+                return;
+            }
+            files.spares.push(Spare {
+                path,
+                bytes: file_bytes,
+                length: Arc::default(),
+            });
+        }
+    }
+
+    fn next_spare_path(&self, files: &mut Files) -> PathBuf {
+        files.spares_ever += 1;
+        self.spare_dir.join(files.spares_ever.to_string())
+    }
+
     fn files(&self) -> MutexGuard<'_, Files> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,8 +131,7 @@ impl ReusingStorage {
         if bytes <= BYTES_MIN || spare_bytes + bytes > self.spare_bytes_max {
             return false;
         }
-        files.spares_ever += 1;
-        let spare = self.spare_dir.join(files.spares_ever.to_string());
+        let spare = self.next_spare_path(&mut files);
         if fs::create_dir_all(&self.spare_dir).is_err() || fs::rename(path, &spare).is_err() {
             return false;
         }
@@ -327,6 +360,19 @@ mod tests {
         assert_eq!(content(&*log), b"new");
         let entries = disk.storage.list(&disk.dir.path().join("b-0")).unwrap();
         assert_eq!((entries[0].name.as_str(), entries[0].len), ("0.log", 3));
+    }
+
+    #[test]
+    fn prepared_files_are_there_for_the_first_logs() {
+        let disk = Disk::new(1 << 30);
+        disk.storage.prepare(3 << 20, 1 << 20);
+        assert_eq!(disk.spare_files(), 3);
+        let log = disk.create("a-0/0.log");
+        log.write_at(b"new", 0).unwrap();
+        assert_eq!((disk.spare_files(), physical(&*log)), (2, 1 << 20));
+        assert_eq!(content(&*log), b"new");
+        disk.storage.prepare(1 << 20, 0);
+        assert_eq!(disk.spare_files(), 2);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(super) fn up(arguments: &ClusterUp) -> anyhow::Result<ExitStatus> {
         name: &name,
         data_dir: &data_dir,
         keep_data: arguments.data.is_some(),
-        reuse_files: false,
+        file_reuse: None,
         log_dir: &work,
         seed: number,
     };
