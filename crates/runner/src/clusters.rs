@@ -91,8 +91,8 @@ impl<'a> Clusters<'a> {
         })
     }
 
-    /// An embedded cluster uses the files of removed logs again. Where free memory goes back to the hypervisor, files for
-    /// the largest repeat are made first.
+    /// An embedded cluster uses the files of removed logs again. Where free memory goes back to the hypervisor, files
+    /// for the largest repeat are made first.
     fn file_reuse(&self) -> FileReuse {
         let stored = |trial: &Trial| {
             trial

@@ -34,8 +34,8 @@ pub(crate) struct TimedSpan {
 }
 
 impl ConsumerPolls {
-    /// Reads a consumer's log. From `compared_from` on, its records are those that the check reads; without it, they are
-    /// others, or compaction removes some: the consumer has another isolation level.
+    /// Reads a consumer's log. From `compared_from` on, its records are those that the check reads; without it, they
+    /// are others, or compaction removes some: the consumer has another isolation level.
     ///
     /// # Errors
     /// The log cannot be read.

@@ -1,8 +1,8 @@
 //! `cargo xtask k8s-cluster`: runs in pods of a real Kubernetes, from start to end and as they should fail.
 //!
 //! API server, controller manager, scheduler, etcd and kubectl are built from Go modules. Pods are processes of this
-//! machine (`xtask/kubernetes`). All of it runs in network, mount and process namespaces of its own: every port is free,
-//! pods have addresses, and no process and no mount outlives the command.
+//! machine (`xtask/kubernetes`). All of it runs in network, mount and process namespaces of its own: every port is
+//! free, pods have addresses, and no process and no mount outlives the command.
 
 mod check_list;
 mod control_plane;

@@ -67,8 +67,8 @@ fn go_build(output: &Path, packages: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The release, as Kubernetes' own build sets it: without it, the programs are of a version 0.0.0. No debug information:
-/// linking is faster.
+/// The release, as Kubernetes' own build sets it: without it, the programs are of a version 0.0.0. No debug
+/// information: linking is faster.
 fn linker_flags() -> String {
     let mut parts = RELEASE.trim_start_matches('v').split('.');
     let (major, minor) = (
