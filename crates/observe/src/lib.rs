@@ -28,6 +28,7 @@
 //! | [`census`], [`ClusterWatch`] | facts about a cluster; its health and the speed of its brokers during loads |
 //! | [`disk_baseline`], `data_dir` | speed of a disk alone; the disks under a folder |
 //! | [`listener_pid`] | process of a broker that somebody else started |
+//! | [`CpuTrack`], [`CompilerTrack`] | CPU time between two moments: of a process; of a JVM's compilers |
 //! | [`RunQueue`] | waits for a processor |
 
 mod block;
@@ -36,6 +37,7 @@ mod census;
 mod cgroup;
 mod change_filter;
 mod cluster_watch;
+mod compiler_track;
 mod cpu_clock;
 mod cpu_limit;
 mod cpu_track;
@@ -70,6 +72,7 @@ pub use broker::{
 };
 pub use census::census;
 pub use cluster_watch::{ClusterWatch, HealthLimits, HealthTap};
+pub use compiler_track::CompilerTrack;
 pub use cpu_track::CpuTrack;
 pub use disk::{DiskError, disk_baseline};
 pub use host::{HostCpu, host_cpu, machine_record};

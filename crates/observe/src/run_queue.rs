@@ -109,7 +109,8 @@ pub fn storage_wait_ns() -> Option<u64> {
     crate::pressure::parse(&text).map(|(some_ns, _)| some_ns)
 }
 
-fn numbers(dir: impl AsRef<Path>) -> Vec<u32> {
+/// The entries of a folder that are numbers.
+pub(crate) fn numbers(dir: impl AsRef<Path>) -> Vec<u32> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())

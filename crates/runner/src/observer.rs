@@ -173,6 +173,8 @@ pub enum Activity {
         limit_s: u64,
         /// The rate of the last second.
         records_per_s: f64,
+        /// The part of the brokers' CPU time that their compilers used in it, if that is known.
+        compiling: Option<f64>,
     },
     /// Writes the preload of the topic.
     Preloading {
@@ -222,11 +224,21 @@ impl fmt::Display for Activity {
                 elapsed_s,
                 limit_s,
                 records_per_s,
-            } => write!(
-                f,
-                "warming the brokers {elapsed_s} of at most {limit_s} s · {}/s",
-                compact(*records_per_s)
-            ),
+                compiling,
+            } => {
+                let rate = compact(*records_per_s);
+                write!(
+                    f,
+                    "warming the brokers {elapsed_s} of at most {limit_s} s · {rate}/s"
+                )?;
+                // What is below that is of no interest to anybody.
+                match compiling.map(|part| (100.0 * part).round()) {
+                    Some(percent) if percent >= 1.0 => {
+                        write!(f, " · {percent} % of their CPU time compiles")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Self::Preloading { acked, records } => write!(
                 f,
                 "preload {} of {} records",

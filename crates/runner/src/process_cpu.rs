@@ -4,7 +4,7 @@ use kgauge_load::LoadOutcome;
 use kgauge_results::run::CpuRecord;
 
 use crate::drivers::DriverTrack;
-use kgauge_observe::CpuTrack;
+use kgauge_observe::{CompilerTrack, CpuTrack, WatchedProcess};
 
 /// CPU time of agents' processes within the hold; `None` if one of them did not report it.
 #[derive(Debug, Clone, Copy)]
@@ -18,8 +18,54 @@ pub(crate) struct ProcessCpu {
     pub(crate) agents: Option<AgentsCpu>,
     /// Other clients that sent flows.
     pub(crate) drivers: Vec<DriverTrack>,
-    pub(crate) targets: Vec<CpuTrack>,
+    pub(crate) targets: TargetsCpu,
     pub(crate) replicator: Option<CpuTrack>,
+}
+
+/// CPU of the target's processes on this machine.
+pub(crate) struct TargetsCpu(Vec<(CpuTrack, CompilerTrack)>);
+
+impl TargetsCpu {
+    pub(crate) fn of(processes: &[WatchedProcess]) -> Self {
+        let tracks = processes.iter().map(|process| {
+            let pid = process.pid;
+            (CpuTrack::of(Some(pid)), CompilerTrack::of(pid))
+        });
+        Self(tracks.collect())
+    }
+
+    pub(crate) fn sample(&mut self, at_ns: u64) {
+        for (process, compilers) in &mut self.0 {
+            process.sample(at_ns);
+            compilers.sample(at_ns);
+        }
+    }
+
+    /// Forgets processes that are no longer the target's.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// All processes together; none when one of them cannot be seen.
+    pub(crate) fn between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        let each = self.0.iter();
+        let all = each.map(|(process, _)| process.between(start_ns, end_ns));
+        all.sum::<Option<u64>>().filter(|_| !self.0.is_empty())
+    }
+
+    /// The time of their compilers; none when they cannot be told from other threads.
+    pub(crate) fn compiling_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        let each = self.0.iter();
+        let all = each.map(|(_, compilers)| compilers.between(start_ns, end_ns));
+        all.sum::<Option<u64>>().filter(|_| !self.0.is_empty())
+    }
+
+    /// The compilers' part of that CPU time.
+    pub(crate) fn compiling_part(&self, start_ns: u64, end_ns: u64) -> Option<f64> {
+        let all_ns = self.between(start_ns, end_ns).filter(|ns| *ns > 0)?;
+        let compiling_ns = self.compiling_between(start_ns, end_ns)?;
+        Some(compiling_ns as f64 / all_ns as f64)
+    }
 }
 
 impl ProcessCpu {
@@ -28,23 +74,15 @@ impl ProcessCpu {
         for track in &mut self.drivers {
             track.sample(at_ns);
         }
-        let targets = self.targets.iter_mut().chain(&mut self.replicator);
-        targets.for_each(|track| track.sample(at_ns));
+        self.targets.sample(at_ns);
+        if let Some(track) = &mut self.replicator {
+            track.sample(at_ns);
+        }
     }
 
     /// What kgauge's replicator used in the hold.
     pub(crate) fn replicator_between(&self, (start_ns, end_ns): (u64, u64)) -> Option<u64> {
         self.replicator.as_ref()?.between(start_ns, end_ns)
-    }
-
-    /// All of the target's processes together; none when one of them cannot be seen.
-    fn targets_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
-        let each = self
-            .targets
-            .iter()
-            .map(|track| track.between(start_ns, end_ns));
-        let all = each.sum::<Option<u64>>()?;
-        (!self.targets.is_empty()).then_some(all)
     }
 
     pub(crate) fn record(&self, outcome: &LoadOutcome) -> CpuRecord {
@@ -77,7 +115,8 @@ impl ProcessCpu {
                 .zip(others_ns)
                 .map(|(own_ns, others_ns)| own_ns.saturating_sub(feeding_ns) + others_ns),
             feeding_ns: (!self.drivers.is_empty()).then_some(feeding_ns),
-            target_process_ns: self.targets_between(start_ns, end_ns),
+            target_process_ns: self.targets.between(start_ns, end_ns),
+            target_compiling_ns: self.targets.compiling_between(start_ns, end_ns),
         }
     }
 }

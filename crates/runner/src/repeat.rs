@@ -28,7 +28,7 @@ use crate::mirror_copy::{self, EchoDelay};
 use crate::observer::{RepeatView, RunEvent};
 use crate::outages;
 use crate::prepared_topic::PreparedTopic;
-use crate::process_cpu::ProcessCpu;
+use crate::process_cpu::{ProcessCpu, TargetsCpu};
 use crate::repeat_end::RepeatEnd;
 use crate::session::Session;
 use crate::verify::{self, LoadedRepeat};
@@ -332,11 +332,7 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
             generator: CpuTrack::of(Some(std::process::id())),
             agents: None,
             drivers: drivers.into_iter().map(DriverTrack::of).collect(),
-            targets: session
-                .target_processes
-                .iter()
-                .map(|process| CpuTrack::of(Some(process.pid)))
-                .collect(),
+            targets: TargetsCpu::of(&session.target_processes),
             replicator: session.mirror.as_ref().map(Mirror::cpu_track),
         };
         Self {
@@ -354,7 +350,8 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
 
     fn sample(&mut self, progress: &LoadProgress, control: &dyn HoldControl) {
         self.cpu.sample(progress.elapsed_ns);
-        self.warm_up.check(progress.elapsed_ns, control);
+        self.warm_up
+            .check(progress.elapsed_ns, &self.cpu.targets, control);
         self.hold_start_ns = control.hold_start_ns();
         if self.is_hold(progress.elapsed_ns) {
             self.behind.sample(&progress.behind);

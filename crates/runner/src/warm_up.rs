@@ -1,12 +1,17 @@
 //! The warm-up of a repeat: it ends when the load is steady, and at its limit at the latest.
 
-use kgauge_analyze::summary::{WARM_FROM_NS, is_warm};
+use kgauge_analyze::summary::{COMPILING_MAX, WARM_FROM_NS, is_warm};
 use kgauge_load::{HOLD_NOTICE_NS, HoldControl};
 use kgauge_results::PaceSeries;
 use kgauge_scenario::{FlowPlan, Shape, Stages, Trial};
 
+use crate::process_cpu::TargetsCpu;
+
 /// How often it is checked whether the load is steady.
 const CHECK_NS: u64 = 250_000_000;
+
+/// The CPU time of the brokers' compilers is taken over this time.
+const COMPILING_NS: u64 = 1_000_000_000;
 
 /// Length of the warm-up of a load that is steady from the start, as most are.
 pub(crate) fn usual_ns(stages: &Stages) -> u64 {
@@ -44,11 +49,20 @@ impl WarmUp {
     }
 
     /// Checks at each interval, and starts the hold once the load is steady.
-    pub(crate) fn check(&mut self, elapsed_ns: u64, control: &dyn HoldControl) {
+    pub(crate) fn check(
+        &mut self,
+        elapsed_ns: u64,
+        targets: &TargetsCpu,
+        control: &dyn HoldControl,
+    ) {
         if self.is_over || elapsed_ns < self.next_check_ns {
             return;
         }
         self.next_check_ns = elapsed_ns + CHECK_NS;
+        let compiling = targets.compiling_part(elapsed_ns.saturating_sub(COMPILING_NS), elapsed_ns);
+        if compiling.is_some_and(|part| part > COMPILING_MAX) {
+            return;
+        }
         let paces = control.paces();
         let mut flows = paces.iter().zip(&self.closed);
         let is_warm =

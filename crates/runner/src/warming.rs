@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_analyze::summary::COMPILING_MAX;
 use kgauge_load::{Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad};
 use kgauge_results::SliceSink;
 use kgauge_results::run::{BrokerWarming, EventKind};
@@ -15,8 +16,8 @@ use kgauge_target::TopicWish;
 use crate::error::{RunError, with_fix};
 use crate::load_errors::{load_failed, prepare_failed};
 use crate::observer::Activity;
+use crate::process_cpu::TargetsCpu;
 use crate::session::Session;
-use kgauge_observe::CpuTrack;
 
 /// Length of a round: long enough to average over pauses of the garbage collector.
 const ROUND_NS: u64 = 1_000_000_000;
@@ -28,13 +29,17 @@ const ROUNDS: usize = 4;
 const IMPROVEMENT_MAX: f64 = 0.10;
 
 /// What most brokers need.
-pub(crate) const USUAL_NS: u64 = 18_000_000_000;
+pub(crate) const USUAL_NS: u64 = 60_000_000_000;
 
 /// No longer than this.
 pub(crate) const LIMIT_NS: u64 = 90_000_000_000;
 
-/// And no more bytes than this on the brokers' disks, all replicas together.
+/// And no more bytes than this on the brokers' disks in each load, all replicas together.
 const DISK_BYTES_MAX: u64 = 8 << 30;
+
+/// Loads one after the other, each on a topic and with connections of its own. With the second one the JVM drops part of
+/// the code that it compiled for the first, and compiles again as much as before.
+const LOADS: u32 = 2;
 
 /// Warms the brokers that kgauge started, once for each cluster. False when the user stopped it.
 pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, RunError> {
@@ -42,15 +47,43 @@ pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, Run
     if session.is_warm || session.kind != TargetKind::Kafka {
         return Ok(true);
     }
-    let warming = share_of(share);
-    let topic = create_topic(session, &warming.trial)?;
+    let mut found = BrokerWarming::default();
+    for load in 1..=LOADS {
+        let rest_ns = LIMIT_NS.saturating_sub(found.length_ns);
+        if rest_ns < ROUND_NS || session.stopping.is_wanted() {
+            break;
+        }
+        let warming = share_of(share, rest_ns);
+        let watched = warm_once(session, &warming, (load, found.length_ns))?;
+        found = BrokerWarming {
+            length_ns: found.length_ns + watched.length_ns,
+            is_steady: watched.is_steady,
+            records_per_s_first: match load {
+                1 => watched.records_per_s_first,
+                _ => found.records_per_s_first,
+            },
+            records_per_s_last: watched.records_per_s_last,
+        };
+    }
+    session.is_warm = true;
+    session.event(None, EventKind::BrokersWarmed(found));
+    Ok(!session.stopping.is_wanted())
+}
+
+/// One load until its brokers are warm; `before_ns` is the length of those before it.
+fn warm_once(
+    session: &mut Session<'_>,
+    warming: &Share,
+    (load, before_ns): (u32, u64),
+) -> Result<BrokerWarming, RunError> {
+    let topic = create_topic(session, &warming.trial, load)?;
     session.report(&Activity::WarmingBegins);
     let prepared = PreparedLoad::prepare(&LoadSetup {
         copy: None,
         verify: None,
         groups: &BTreeMap::new(),
         drivers: &[],
-        share: &warming,
+        share: warming,
         topic: &topic,
         also: &[],
         earliest: None,
@@ -59,9 +92,9 @@ pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, Run
         sink: &|| SliceSink::memory().0,
         interrupt: &session.stopping.load,
     });
-    let load = prepare_failed(session, prepared)?;
-    let mut watch = WarmingWatch::new(session, warming.trial.topic.replication);
-    let ran = load.run_controlled(Clock::start(), |progress, control| {
+    let prepared = prepare_failed(session, prepared)?;
+    let mut watch = WarmingWatch::new(session, warming.trial.topic.replication, before_ns);
+    let ran = prepared.run_controlled(Clock::start(), |progress, control| {
         watch.check(progress, control)
     });
     let found = watch.found();
@@ -72,17 +105,15 @@ pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, Run
         let text = error.to_string();
         session.event(None, EventKind::Warning { text });
     }
-    session.is_warm = true;
-    session.event(None, EventKind::BrokersWarmed(found));
-    Ok(!session.stopping.is_wanted())
+    Ok(found)
 }
 
-fn create_topic(session: &mut Session<'_>, trial: &Trial) -> Result<String, RunError> {
+fn create_topic(session: &mut Session<'_>, trial: &Trial, load: u32) -> Result<String, RunError> {
     let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
     // What it leaves must not be written to the disk during the first trial.
     configs.push(("file.delete.delay.ms".to_owned(), "0".to_owned()));
     let wish = TopicWish {
-        label: session.label(&format!("warm-up-{}", session.clusters.started)),
+        label: session.label(&format!("warm-up-{}-{load}", session.clusters.started)),
         partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
         replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
         configs,
@@ -95,7 +126,7 @@ fn create_topic(session: &mut Session<'_>, trial: &Trial) -> Result<String, RunE
 }
 
 /// The trial's flows at full speed, on a topic like its own, by kgauge's engine.
-fn share_of(share: &Share) -> Share {
+fn share_of(share: &Share, length_ns: u64) -> Share {
     let trial = &share.trial;
     let mut flows: Vec<FlowPlan> = trial.flows.iter().flat_map(at_full_speed).collect();
     if flows.iter().all(|flow| flow.produces().is_none()) {
@@ -124,7 +155,7 @@ fn share_of(share: &Share) -> Share {
             stages: Stages {
                 warm_up_ns: 0,
                 warm_up_ns_max: 0,
-                hold_ns: Some(LIMIT_NS),
+                hold_ns: Some(length_ns),
                 drain_ns_max: trial.stages.drain_ns_max,
             },
             faults: Vec::new(),
@@ -168,12 +199,13 @@ fn at_full_speed(flow: &FlowPlan) -> Vec<FlowPlan> {
 struct WarmingWatch<'a, 'b> {
     session: &'a mut Session<'b>,
     replication: u64,
-    targets: Vec<CpuTrack>,
+    targets: TargetsCpu,
     last: (u64, u64),
     rounds: Vec<WarmingRound>,
     is_steady: bool,
     ended: bool,
     elapsed_ns: u64,
+    before_ns: u64,
 }
 
 /// The figures of one round.
@@ -182,14 +214,14 @@ struct WarmingRound {
     records_per_s: f64,
     /// Unknown if the processes are not visible.
     cpu_ns_per_record: Option<f64>,
+    /// The part of that CPU time that the compilers of Java processes used.
+    compiling: Option<f64>,
 }
 
 impl<'a, 'b> WarmingWatch<'a, 'b> {
-    fn new(session: &'a mut Session<'b>, replication: u16) -> Self {
-        let processes = session.target_processes.iter();
-        let targets = processes.map(|process| CpuTrack::of(Some(process.pid)));
+    fn new(session: &'a mut Session<'b>, replication: u16, before_ns: u64) -> Self {
         Self {
-            targets: targets.collect(),
+            targets: TargetsCpu::of(&session.target_processes),
             session,
             replication: u64::from(replication),
             last: (0, 0),
@@ -197,6 +229,7 @@ impl<'a, 'b> WarmingWatch<'a, 'b> {
             is_steady: false,
             ended: false,
             elapsed_ns: 0,
+            before_ns,
         }
     }
 
@@ -206,30 +239,27 @@ impl<'a, 'b> WarmingWatch<'a, 'b> {
         }
         let now_ns = progress.elapsed_ns;
         self.elapsed_ns = now_ns;
-        self.targets
-            .iter_mut()
-            .for_each(|track| track.sample(now_ns));
+        self.targets.sample(now_ns);
         let (last_ns, last_records) = self.last;
         let done = |flow: &kgauge_load::Totals| flow.acked + flow.consumed;
         let records: u64 = progress.flows.iter().map(done).sum();
         if now_ns >= last_ns + ROUND_NS {
             let new = records - last_records;
-            let cpu_ns = self
-                .targets
-                .iter()
-                .map(|track| track.between(last_ns, now_ns))
-                .sum::<Option<u64>>();
+            let cpu_ns = self.targets.between(last_ns, now_ns);
+            let compiling = self.targets.compiling_part(last_ns, now_ns);
             self.rounds.push(WarmingRound {
                 records_per_s: new as f64 * 1e9 / (now_ns - last_ns) as f64,
                 cpu_ns_per_record: cpu_ns.filter(|_| new > 0).map(|ns| ns as f64 / new as f64),
+                compiling,
             });
             self.last = (now_ns, records);
             self.is_steady = is_steady(&self.rounds);
             let rate = self.rounds.last().map_or(0.0, |round| round.records_per_s);
             self.session.report(&Activity::Warming {
-                elapsed_s: now_ns / 1_000_000_000,
+                elapsed_s: (self.before_ns + now_ns) / 1_000_000_000,
                 limit_s: LIMIT_NS / 1_000_000_000,
                 records_per_s: rate,
+                compiling,
             });
         }
         let written: u64 = progress.flows.iter().map(|flow| flow.logical_bytes).sum();
@@ -252,7 +282,8 @@ impl<'a, 'b> WarmingWatch<'a, 'b> {
     }
 }
 
-/// Whether the last rounds are no better than those before them.
+/// Whether the last rounds are no better than those before them, and the brokers hardly compile. Throughput alone may
+/// stay on a level for ten seconds, while the compilers use half of the CPU time, and then double.
 fn is_steady(rounds: &[WarmingRound]) -> bool {
     let Some(start) = rounds.len().checked_sub(2 * ROUNDS) else {
         return false;
@@ -270,7 +301,8 @@ fn is_steady(rounds: &[WarmingRound]) -> bool {
         (Some(before), Some(after)) => after >= before * (1.0 - IMPROVEMENT_MAX),
         _ => true,
     };
-    no_faster && no_cheaper
+    let compiling = mean(after, &|round| round.compiling);
+    no_faster && no_cheaper && compiling.is_none_or(|part| part <= COMPILING_MAX)
 }
 
 #[cfg(test)]
@@ -281,6 +313,7 @@ mod tests {
         let round = |&(records_per_s, cpu): &(f64, f64)| WarmingRound {
             records_per_s,
             cpu_ns_per_record: Some(cpu),
+            compiling: Some(0.02),
         };
         of.iter().map(round).collect()
     }
@@ -300,5 +333,22 @@ mod tests {
         let mut slower = level;
         slower[4..].fill((80.0, 12.0));
         assert!(is_steady(&rounds(&slower)));
+    }
+
+    #[test]
+    fn brokers_that_compile_are_not_warm() {
+        let mut level = rounds(&[(100.0, 10.0); 8]);
+        level[4..]
+            .iter_mut()
+            .for_each(|round| round.compiling = Some(0.5));
+        assert!(!is_steady(&level));
+        // One short compilation is less than a tenth of four seconds.
+        level[5..]
+            .iter_mut()
+            .for_each(|round| round.compiling = Some(0.0));
+        level[4].compiling = Some(0.3);
+        assert!(is_steady(&level));
+        level[4].compiling = None;
+        assert!(is_steady(&level));
     }
 }

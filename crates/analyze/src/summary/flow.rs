@@ -10,7 +10,7 @@ use super::latency::Latencies;
 use super::mirror::MirrorSummary;
 use super::steadiness::FlowSteadiness;
 use super::transaction::TransactionSummary;
-use crate::statistics::Spread;
+use crate::statistics::{Spread, Steadiness};
 use kgauge_results::run::{ConnectionRecord, Replication};
 use kgauge_results::slice::SendOutcome;
 use kgauge_scenario::{Arrivals, Shape};
@@ -97,6 +97,12 @@ impl FlowSummary {
     pub fn is_usable(&self) -> bool {
         let steadiness = self.steadiness.as_ref();
         steadiness.is_none_or(|steadiness| steadiness.verdict.is_usable())
+    }
+
+    /// Whether it may be called a multiple of another figure: it was steady, and a change would have shown.
+    pub fn is_steady(&self) -> bool {
+        let steadiness = self.steadiness.as_ref();
+        steadiness.is_none_or(|steadiness| steadiness.verdict == Steadiness::Steady)
     }
 
     /// The rate that was planned, in records per second; `None` for what has no single one.

@@ -61,7 +61,7 @@ pub use mirror::MirrorSummary;
 pub use outage::RepeatOutage;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
-pub use steadiness::{FlowSteadiness, RepeatSteadiness};
+pub use steadiness::{COMPILING_MAX, Compiling, FlowSteadiness, RepeatSteadiness};
 pub use transaction::TransactionSummary;
 pub use trial::{CountedOnBroker, RepeatSummary, TopicSummary, TrialSummary};
 pub use tune::{
@@ -71,7 +71,9 @@ pub use tune::{
 pub use verdict::{
     GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedReason, PublishedStatus,
 };
-pub use warning::{SteadinessChange, SteadyFigure, Warning, WarningFinding, WarningKind};
+pub use warning::{
+    ChangeTime, SteadinessChange, SteadyFigure, Warning, WarningFinding, WarningKind,
+};
 
 use crate::checkup::CheckupSummary;
 use kgauge_results::folder::{LoggedTrial, RunRead};

@@ -124,6 +124,8 @@ pub enum PublishedReason {
     Different { because: String },
     /// The target was not steady.
     NotSteady,
+    /// It is unknown whether the target was steady.
+    SteadinessUnknown,
     /// In a closed loop, latency is time in the producer's own buffer.
     ClosedLoop,
     /// The generator was the bottleneck.
@@ -149,9 +151,9 @@ impl PublishedReason {
             | PublishedReason::NotSteady
             | PublishedReason::ClosedLoop
             | PublishedReason::GeneratorLimited => PublishedStatus::NotComparable,
-            PublishedReason::OneRepeat | PublishedReason::WideInterval { .. } => {
-                PublishedStatus::Undecided
-            }
+            PublishedReason::OneRepeat
+            | PublishedReason::SteadinessUnknown
+            | PublishedReason::WideInterval { .. } => PublishedStatus::Undecided,
             PublishedReason::Agrees { .. } => PublishedStatus::Agrees,
             PublishedReason::Higher => PublishedStatus::Higher,
             PublishedReason::Lower => PublishedStatus::Lower,

@@ -103,8 +103,12 @@ findings! {
     ProcessorsExhausted,
     /// Generator CPU was not measured.
     GeneratorUnknown,
-    /// The target was not steady during measurement.
-    NotSteady { changes: Vec<SteadinessChange> },
+    /// The target was not steady during measurement. If its brokers were warming up: the part of their CPU time that
+    /// compiling took.
+    NotSteady { changes: Vec<SteadinessChange>, compiling: Option<f64> },
+    /// It is unknown whether the target was steady: only a change larger than this would have shown. Null if the hold
+    /// was too short for any.
+    SteadinessUnknown { detectable: Option<f64> },
     /// Records were skipped.
     RecordsSkipped { records: u64 },
     /// Partitions were under-replicated without an injected fault.
@@ -154,10 +158,25 @@ findings! {
 pub struct SteadinessChange {
     /// The figure.
     pub figure: SteadyFigure,
-    /// The repeat in which it changed; null from the first repeat to the last.
-    pub repeat: Option<u32>,
+    /// When it changed.
+    pub when: ChangeTime,
     /// The relative change.
     pub change: f64,
+}
+
+/// When a figure changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "when", rename_all = "kebab-case")]
+pub enum ChangeTime {
+    /// During the hold of a repeat.
+    Within {
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    /// During the hold, in the mean of all repeats.
+    WithinAll,
+    /// From the first repeat to the last.
+    OverRepeats,
 }
 
 /// A figure whose steadiness is checked.

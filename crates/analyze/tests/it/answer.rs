@@ -188,9 +188,12 @@ fn steadiness(verdict: Steadiness, change: f64) -> FlowSteadiness {
             limit_reached: false,
             throughput,
             latency: None,
+            compiling: None,
         }],
         throughput_over_repeats: None,
         latency_over_repeats: None,
+        throughput_together: None,
+        latency_together: None,
     }
 }
 

@@ -75,6 +75,8 @@ fn a_target_that_was_not_steady_decides_nothing() {
                 repeats: Vec::new(),
                 throughput_over_repeats: None,
                 latency_over_repeats: None,
+                throughput_together: None,
+                latency_together: None,
             });
         }
     }

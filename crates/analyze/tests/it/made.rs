@@ -243,6 +243,7 @@ impl Made {
                 generator_process_ns: Some(hold_ns * 3 / 5),
                 feeding_ns: None,
                 target_process_ns: Some(hold_ns / 5),
+                target_compiling_ns: None,
             }),
             replication: Some(Replication::NoFollowers),
             brokers: Vec::new(),

@@ -182,6 +182,8 @@ pub(super) fn write_doubts(page: &mut Markup, flow: &Flow) {
         page.leaf("span", &[("class", "badge bad block")], "not steady");
         let text = format!("the target {what} during the hold");
         page.leaf("span", &[("class", "small block")], &text);
+    } else if !flow.summary.is_steady() {
+        page.leaf("span", &[("class", "badge block")], "steady?");
     }
 }
 

@@ -283,7 +283,10 @@ fn marks(flow: &Flow) -> String {
 
 /// The marks that every figure of a flow carries.
 pub(super) fn doubts(flow: &Flow) -> String {
-    let not_steady = flow.not_steady().map_or("", |_| NOT_STEADY_MARK);
+    let not_steady = match flow.summary.is_steady() {
+        true => "",
+        false => NOT_STEADY_MARK,
+    };
     let lost = if flow.summary.agents_lost {
         LOST_MARK
     } else {
@@ -314,7 +317,7 @@ pub(crate) fn explanations(
         ),
         (
             NOT_STEADY_MARK,
-            "the target was not steady: warming up, slowing down or shifting during measurement",
+            "the target was not steady (warming up, slowing down or shifting), or varied too much to tell",
         ),
         (
             LOST_MARK,

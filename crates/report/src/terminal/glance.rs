@@ -257,7 +257,7 @@ fn write_marks(writer: &mut Writer, table: &TextTable) {
     };
     let marks = [
         (LATE_MARK, "includes a delay that is not the target's"),
-        (NOT_STEADY_MARK, "the target was not steady"),
+        (NOT_STEADY_MARK, "not steady, or too noisy to tell"),
         (LOST_MARK, "an agent was lost"),
         (FEW_MARK, "fewer than 100 samples beyond"),
         (CLOCKS_MARK, "smaller than the error of two agents' clocks"),

@@ -48,6 +48,9 @@ pub fn published(found: &PublishedComparison, target: &str) -> String {
         PublishedReason::NotSteady => {
             "Not comparable: the target was not steady during measurement".to_owned()
         }
+        PublishedReason::SteadinessUnknown => {
+            "Inconclusive: too short or too noisy to tell whether the target was steady; use a longer hold".to_owned()
+        }
         PublishedReason::ClosedLoop => {
             "Not comparable: in a closed loop, latency is time in the producer buffer".to_owned()
         }

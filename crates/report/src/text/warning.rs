@@ -2,7 +2,7 @@
 
 use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, SteadinessChange, SteadyFigure, TrialSummary, Warning,
+    ChangeTime, FlowKind, FlowSummary, SteadinessChange, SteadyFigure, TrialSummary, Warning,
     WarningFinding as Finding, WarningKind,
 };
 use kgauge_results::run::RunStatus;
@@ -263,7 +263,13 @@ fn with_rest(
             .map_or_else(Default::default, flow::ack),
         Finding::LittlesLawBroken => (flow.and_then(law).unwrap_or_default(), String::new()),
         Finding::NoWorkDone => (flow.map_or_else(String::new, no_work), String::new()),
-        Finding::NotSteady { changes } => (not_steady(changes, flow), String::new()),
+        Finding::NotSteady { changes, compiling } => {
+            let words = not_steady(changes, *compiling, flow);
+            (words, String::new())
+        }
+        Finding::SteadinessUnknown { detectable } => {
+            (steadiness_unknown(*detectable), String::new())
+        }
         Finding::CoresShared { .. }
         | Finding::NotFinished { .. }
         | Finding::AgentLost { .. }
@@ -346,7 +352,11 @@ pub fn steadiness(flow: &FlowSummary) -> Option<&'static str> {
     }
 }
 
-fn not_steady(changes: &[SteadinessChange], flow: Option<&FlowSummary>) -> String {
+fn not_steady(
+    changes: &[SteadinessChange],
+    compiling: Option<f64>,
+    flow: Option<&FlowSummary>,
+) -> String {
     let change = |change: &SteadinessChange| {
         let figure = match change.figure {
             SteadyFigure::Throughput => "throughput",
@@ -354,18 +364,36 @@ fn not_steady(changes: &[SteadinessChange], flow: Option<&FlowSummary>) -> Strin
         };
         let sign = if change.change < 0.0 { "-" } else { "+" };
         let percent = format::percent(change.change.abs());
-        let when = match change.repeat {
-            Some(repeat) => format!("within repeat {}", repeat + 1),
-            None => "from the first repeat to the last".to_owned(),
+        let when = match change.when {
+            ChangeTime::Within { repeat } => format!("within repeat {}", repeat + 1),
+            ChangeTime::WithinAll => "within all repeats".to_owned(),
+            ChangeTime::OverRepeats => "from the first repeat to the last".to_owned(),
         };
         format!("{figure} {sign}{percent} {when}")
     };
-    let changes: Vec<String> = changes.iter().map(change).collect();
+    let compiling = compiling.map(|part| {
+        let percent = format::percent(part);
+        format!("up to {percent} of the brokers' CPU time compiled Java code")
+    });
+    let reasons: Vec<String> = compiling
+        .into_iter()
+        .chain(changes.iter().map(change))
+        .collect();
     format!(
         "the target {} during measurement: {}.",
         flow.and_then(steadiness).unwrap_or("changed"),
-        changes.join(", ")
+        reasons.join(", ")
     )
+}
+
+fn steadiness_unknown(detectable: Option<f64>) -> String {
+    match detectable {
+        Some(change) => format!(
+            "throughput or latency varied: only a change of more than {} would have shown.",
+            format::percent(change)
+        ),
+        None => "the hold was too short for any change to show.".to_owned(),
+    }
 }
 
 /// What can be done about a warning; empty where there is nothing to do.

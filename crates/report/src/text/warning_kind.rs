@@ -62,7 +62,7 @@ const LOST: &str =
 const REPLICATION: &str =
     "Replication did not keep up with the acks; use acks=all or a lower rate.";
 
-const ABOUT: [AboutWarning; 45] = [
+const ABOUT: [AboutWarning; 46] = [
     row(
         Kind::CoresShared,
         Caution,
@@ -201,6 +201,12 @@ const ABOUT: [AboutWarning; 45] = [
         Grave,
         "The target was not steady during measurement.",
         "Discard these figures; rerun with a longer warm-up limit (--set stages.warm-up-limit='2 min') and a longer hold.",
+    ),
+    row(
+        Kind::SteadinessUnknown,
+        Caution,
+        "Whether the target was steady is unknown.",
+        "Use a longer hold (--set stages.hold='1 min').",
     ),
     row(
         Kind::RecordsSkipped,

@@ -104,6 +104,10 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             "the target was not steady".to_owned(),
             "drop --quick".to_owned(),
         ),
+        (Kind::SteadinessUnknown, _) if is_quick => (
+            "too short or too noisy to tell whether the target was steady".to_owned(),
+            "drop --quick".to_owned(),
+        ),
         (_, Finding::ClockSource { clock }) => (
             format!("the kernel's clock source is {clock}, slow or coarse"),
             "switch it to tsc".to_owned(),
@@ -170,7 +174,7 @@ fn more_repeats(summary: &Summary) -> String {
 }
 
 /// Texts that are the same whatever the numbers; `#` is what is counted.
-const LINES: [(Kind, &str, &str); 37] = [
+const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::NotFinished,
         "this run did not finish",
@@ -276,6 +280,11 @@ const LINES: [(Kind, &str, &str); 37] = [
         Kind::NotSteady,
         "the target was not steady",
         "rerun with --set stages.warm-up-limit='2 min' and a longer hold",
+    ),
+    (
+        Kind::SteadinessUnknown,
+        "too short or too noisy to tell whether the target was steady",
+        "use a longer hold",
     ),
     (
         Kind::RecordsSkipped,

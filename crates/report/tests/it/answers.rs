@@ -169,6 +169,8 @@ fn a_trial_that_is_compared_is_not_called_left_out() {
             repeats: Vec::new(),
             throughput_over_repeats: Some(0.4),
             latency_over_repeats: None,
+            throughput_together: None,
+            latency_together: None,
         })
     };
     let goals = [("baseline", FAST), ("latency", HALF), ("durability", HALF)];
@@ -256,9 +258,12 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
                 limit_reached: false,
                 throughput,
                 latency: None,
+                compiling: None,
             }],
             throughput_over_repeats: None,
             latency_over_repeats: None,
+            throughput_together: None,
+            latency_together: None,
         });
         alone.flows[0].throughput.as_mut().unwrap().hold_s = 30.0;
         last(vec![alone])

@@ -270,6 +270,7 @@ impl ToMake<'_> {
                 generator_process_ns: Some(hold_ns * 62 / 100),
                 feeding_ns: None,
                 target_process_ns: Some(hold_ns * 85 / 100),
+                target_compiling_ns: None,
             }),
             replication: Some(Replication::NoFollowers),
             agents: Vec::new(),

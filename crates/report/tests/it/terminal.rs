@@ -338,6 +338,8 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
         repeats: Vec::new(),
         throughput_over_repeats: Some(0.4),
         latency_over_repeats: None,
+        throughput_together: None,
+        latency_together: None,
     });
     let text = render_terminal(&run, &summary, FULL);
     let rows: Vec<&str> = text
@@ -371,6 +373,8 @@ fn questions_that_are_open_for_one_reason_share_it() {
             repeats: Vec::new(),
             throughput_over_repeats: Some(0.4),
             latency_over_repeats: None,
+            throughput_together: None,
+            latency_together: None,
         });
     }
     let text = render_terminal(&run, &summary, PLAIN);

@@ -26,15 +26,16 @@ pub struct Event {
 }
 
 /// Warm-up of new brokers, which no figure includes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BrokerWarming {
     /// Its duration in nanoseconds.
     pub length_ns: u64,
-    /// Whether throughput and CPU time per record had stopped improving; otherwise it ended at a limit.
+    /// Whether throughput and CPU time per record had stopped improving, and the brokers hardly compiled any more;
+    /// otherwise it ended at a limit.
     pub is_steady: bool,
-    /// Records per second in its first second.
+    /// Records per second in the first second of its first load.
     pub records_per_s_first: u64,
-    /// Records per second in its last second.
+    /// Records per second in the last second of its last load.
     pub records_per_s_last: u64,
 }
 

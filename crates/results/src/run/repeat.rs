@@ -294,6 +294,9 @@ pub struct CpuRecord {
     /// The target's processes on this machine, together.
     #[serde(default)]
     pub target_process_ns: Option<u64>,
+    /// The part of it that the JVMs' compilers used. Absent if they cannot be told from other threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_compiling_ns: Option<u64>,
 }
 
 /// Whether followers had caught up after the load.

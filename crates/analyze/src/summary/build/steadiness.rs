@@ -3,11 +3,11 @@
 use kgauge_scenario::{Shape, Trial};
 
 use super::hold::MeasuredRepeats;
-use crate::statistics::{Better, Steadiness, check, check_logs, mean};
-use crate::summary::{FlowSteadiness, RepeatSteadiness};
+use crate::statistics::{Better, Steadiness, SteadinessCheck, check, check_logs, mean};
+use crate::summary::{Compiling, FlowSteadiness, RepeatSteadiness};
 use kgauge_results::folder::RepeatRead;
 use kgauge_results::pace::{PACE_BIN_NS, PaceSeries};
-use kgauge_results::run::{FlowRecord, StageSpan};
+use kgauge_results::run::{CpuRecord, FlowRecord, StageSpan};
 use kgauge_results::stage::Stage;
 
 /// Bins of the last tenths of a second are incomplete when they are read.
@@ -26,19 +26,21 @@ const TREND_MIN: f64 = 0.15;
 const TREND_MIN_OF_TWO: f64 = 0.30;
 
 /// Whether a load that has run for `elapsed_ns` has reached its level: MSER-5 finds the end of its warm-up, and what
-/// follows does not change. Of a closed loop only the throughput counts: its latency follows from that.
+/// follows does not change, although a change of throughput would have shown. Of a closed loop only the throughput
+/// counts: its latency follows from that.
 pub fn is_warm(pace: &PaceSeries, is_closed: bool, elapsed_ns: u64) -> bool {
     let to_ns = elapsed_ns.saturating_sub(SETTLED_NS);
     let rates = pace.rates(0, to_ns);
     if rates.len() < BINS_MIN || rates.iter().all(|rate| *rate == 0.0) {
         return false;
     }
-    let has_level = |values: &[f64], is_steady: &dyn Fn(&[f64]) -> Steadiness| {
-        crate::statistics::warm_up_end(values)
-            .is_some_and(|cut| is_steady(&values[cut..]).is_usable())
+    let has_level = |values: &[f64], is_level: &dyn Fn(&[f64]) -> bool| {
+        crate::statistics::warm_up_end(values).is_some_and(|cut| is_level(&values[cut..]))
     };
-    let throughput = |values: &[f64]| check(values, Better::Higher).steadiness;
-    let latency = |values: &[f64]| check_logs(values, Better::Lower).steadiness;
+    let throughput =
+        |values: &[f64]| check(values, Better::Higher).steadiness == Steadiness::Steady;
+    // Means of a tenth of a second are often too different to show anything.
+    let latency = |values: &[f64]| check_logs(values, Better::Lower).steadiness.is_usable();
     let logs = pace.log_delays(0, to_ns);
     has_level(&rates, &throughput)
         && (is_closed || logs.len() < BINS_MIN || has_level(&logs, &latency))
@@ -78,7 +80,30 @@ pub(super) fn steadiness(
         let delays: Option<Vec<f64>> = seen.iter().map(RepeatChecks::delay).collect();
         delays.as_deref().and_then(trend)
     };
-    let within = repeats.iter().map(RepeatSteadiness::verdict).max()?;
+    let alone = repeats.iter().map(RepeatSteadiness::verdict).max()?;
+    let is_undecided = |check: &SteadinessCheck| check.steadiness == Steadiness::Undecided;
+    let throughput_together = repeats
+        .iter()
+        .any(|repeat| is_undecided(&repeat.throughput))
+        .then(|| together(seen.iter().map(RepeatChecks::rates)))
+        .flatten()
+        .map(|rates| check(&rates, Better::Higher));
+    let latency_together = repeats
+        .iter()
+        .any(|repeat| repeat.latency.as_ref().is_some_and(is_undecided))
+        .then(|| together(seen.iter().map(RepeatChecks::log_delays)))
+        .flatten()
+        .map(|logs| check_logs(&logs, Better::Lower));
+    let within = match alone {
+        // What they do not show alone, they may show together.
+        Steadiness::Undecided => [throughput_together, latency_together]
+            .into_iter()
+            .flatten()
+            .map(|check| check.steadiness)
+            .max()
+            .unwrap_or(alone),
+        _ => alone,
+    };
     let over = [
         throughput_over_repeats.map(|change| direction(change > 0.0)),
         latency_over_repeats.map(|change| direction(change < 0.0)),
@@ -88,7 +113,26 @@ pub(super) fn steadiness(
         repeats,
         throughput_over_repeats,
         latency_over_repeats,
+        throughput_together,
+        latency_together,
     })
+}
+
+/// The mean of several repeats at each moment, each repeat around the mean of all; `None` of a single one.
+fn together(repeats: impl Iterator<Item = Vec<f64>>) -> Option<Vec<f64>> {
+    let repeats: Vec<Vec<f64>> = repeats.collect();
+    let means: Option<Vec<f64>> = repeats
+        .iter()
+        .map(|values| mean(values.iter().copied()))
+        .collect();
+    let means = means.filter(|means| means.len() > 1)?;
+    let level = mean(means.iter().copied())?;
+    let length = repeats.iter().map(Vec::len).min()?;
+    let at = |index: usize| {
+        let around = repeats.iter().zip(&means);
+        mean(around.map(|(values, mean)| level + values[index] - mean))
+    };
+    (0..length).map(at).collect()
 }
 
 fn direction(improves: bool) -> Steadiness {
@@ -122,38 +166,58 @@ struct RepeatChecks<'a> {
     pace: &'a PaceSeries,
     warm_up_ns: u64,
     hold: StageSpan,
+    compiling: Option<Compiling>,
 }
 
 impl<'a> RepeatChecks<'a> {
     fn of(repeat: &'a RepeatRead, index: u16) -> Option<RepeatChecks<'a>> {
-        let flow: &FlowRecord = repeat.record.as_ref()?.flows.get(usize::from(index))?;
+        let record = repeat.record.as_ref()?;
+        let flow: &FlowRecord = record.flows.get(usize::from(index))?;
         let warm_up = flow.stage(Stage::WarmUp);
         Some(RepeatChecks {
             pace: flow.pace.as_ref()?,
             warm_up_ns: warm_up.map_or(0, |span| span.length_ns()),
             hold: flow.stage(Stage::Hold)?,
+            compiling: record.cpu.as_ref().and_then(compiling),
         })
     }
 
+    fn rates(&self) -> Vec<f64> {
+        self.pace.rates(self.hold.start_ns, self.hold.end_ns)
+    }
+
+    fn log_delays(&self) -> Vec<f64> {
+        self.pace.log_delays(self.hold.start_ns, self.hold.end_ns)
+    }
+
     fn check(&self, is_closed: bool, limit_ns: Option<u64>) -> RepeatSteadiness {
-        let (from_ns, to_ns) = (self.hold.start_ns, self.hold.end_ns);
-        let logs = self.pace.log_delays(from_ns, to_ns);
+        let logs = self.log_delays();
         RepeatSteadiness {
             warm_up_ns: self.warm_up_ns,
             limit_reached: limit_ns.is_some_and(|limit_ns| self.warm_up_ns >= limit_ns),
-            throughput: check(&self.pace.rates(from_ns, to_ns), Better::Higher),
+            throughput: check(&self.rates(), Better::Higher),
             latency: (!is_closed && !logs.is_empty()).then(|| check_logs(&logs, Better::Lower)),
+            compiling: self.compiling,
         }
     }
 
     fn rate(&self) -> f64 {
-        mean(self.pace.rates(self.hold.start_ns, self.hold.end_ns)).unwrap_or(0.0)
+        mean(self.rates()).unwrap_or(0.0)
     }
 
     /// The geometric mean of the delays.
     fn delay(&self) -> Option<f64> {
-        mean(self.pace.log_delays(self.hold.start_ns, self.hold.end_ns)).map(f64::exp)
+        mean(self.log_delays()).map(f64::exp)
     }
+}
+
+fn compiling(cpu: &CpuRecord) -> Option<Compiling> {
+    let compiling_ns = cpu.target_compiling_ns? as f64;
+    let all_ns = cpu.target_process_ns.filter(|ns| *ns > 0)? as f64;
+    Some(Compiling {
+        part: compiling_ns / all_ns,
+        cores: compiling_ns / cpu.span_ns.max(1) as f64,
+    })
 }
 
 #[cfg(test)]
@@ -178,6 +242,10 @@ mod tests {
         // A system that doubles its throughput in four seconds is not.
         let rising = pace((0..40).map(|bin| 1_000 + 25 * bin));
         assert!(!is_warm(&rising, true, 4 * second));
+        // Nor is one of which nothing is known: every other tenth of a second has nine times as many records, and only
+        // a change by more than a third would show.
+        let noisy = pace((0..40).map(|bin| 1_000 + 8_000 * (bin / 3 % 2)));
+        assert!(!is_warm(&noisy, true, 4 * second));
         // And one that answers nothing never is.
         assert!(!is_warm(&pace([0; 40]), true, 4 * second));
     }

@@ -160,11 +160,11 @@ impl FigureSource<'_> {
         let ratio = measured.filter(|_| published.value != 0.0);
         let ratio = ratio.map(|measured| measured / published.value);
         let reason = self.reason(published, ratio, interval);
-        // A figure that is not steady is no multiple of anything.
-        let is_usable = self
+        // A figure that is not known to be steady is no multiple of anything.
+        let is_steady = self
             .flow(&published.figure)
-            .is_none_or(FlowSummary::is_usable);
-        let ratio = ratio.filter(|_| is_usable);
+            .is_none_or(FlowSummary::is_steady);
+        let ratio = ratio.filter(|_| is_steady);
         PublishedComparison {
             figure: published.figure.to_string(),
             published: published.value,
@@ -196,6 +196,9 @@ impl FigureSource<'_> {
         let flow = self.flow(&published.figure);
         if flow.is_some_and(|flow| !flow.is_usable()) {
             return PublishedReason::NotSteady;
+        }
+        if flow.is_some_and(|flow| !flow.is_steady()) {
+            return PublishedReason::SteadinessUnknown;
         }
         let of_time = matches!(
             published.figure.metric,

@@ -1,7 +1,8 @@
 //! Which warnings a trial or a run deserves, with their numbers.
 
 use super::{agents, blame, shares, work};
-use crate::summary::warning::{SteadinessChange, SteadyFigure};
+use crate::statistics::{Steadiness, SteadinessCheck};
+use crate::summary::warning::{ChangeTime, SteadinessChange, SteadyFigure};
 use crate::summary::{
     FlowSummary, GeneratorState, LatencySummary, LatenessCause, TrialSummary, Warning,
     WarningFinding as Finding,
@@ -214,37 +215,59 @@ fn about_steadiness(warnings: &mut Warnings, flow: &FlowSummary) {
     let Some(steadiness) = &flow.steadiness else {
         return;
     };
-    if steadiness.verdict.is_usable() {
-        return;
+    match steadiness.verdict {
+        Steadiness::Steady => return,
+        Steadiness::Undecided => {
+            let detectable = steadiness.undecided();
+            warnings.add(Some(flow), Finding::SteadinessUnknown { detectable });
+            return;
+        }
+        Steadiness::Shifting | Steadiness::Slowing | Steadiness::Warming => {}
     }
+    let checks = |when, throughput: Option<SteadinessCheck>, latency: Option<SteadinessCheck>| {
+        let checks = [
+            (SteadyFigure::Throughput, throughput),
+            (SteadyFigure::Latency, latency),
+        ];
+        checks.into_iter().filter_map(move |(figure, check)| {
+            let check = check.filter(|check| !check.steadiness.is_usable())?;
+            let change = check.change;
+            Some(SteadinessChange {
+                figure,
+                when,
+                change,
+            })
+        })
+    };
     let over_repeats = [
         (SteadyFigure::Throughput, steadiness.throughput_over_repeats),
         (SteadyFigure::Latency, steadiness.latency_over_repeats),
     ];
+    let when = ChangeTime::OverRepeats;
     let over_repeats = over_repeats.into_iter().filter_map(|(figure, change)| {
+        let change = change?;
         Some(SteadinessChange {
             figure,
-            repeat: None,
-            change: change?,
+            when,
+            change,
         })
     });
     let repeats = (0..).zip(&steadiness.repeats);
-    let within = repeats.flat_map(|(repeat, checks)| {
-        let checks = [
-            (SteadyFigure::Throughput, Some(checks.throughput)),
-            (SteadyFigure::Latency, checks.latency),
-        ];
-        checks.into_iter().filter_map(move |(figure, check)| {
-            let check = check.filter(|check| !check.steadiness.is_usable())?;
-            Some(SteadinessChange {
-                figure,
-                repeat: Some(repeat),
-                change: check.change,
-            })
-        })
+    let within = repeats.flat_map(|(repeat, found)| {
+        let when = ChangeTime::Within { repeat };
+        checks(when, Some(found.throughput), found.latency)
     });
-    let changes = over_repeats.chain(within).take(CHANGES_MAX).collect();
-    warnings.add(Some(flow), Finding::NotSteady { changes });
+    let (throughput, latency) = (steadiness.throughput_together, steadiness.latency_together);
+    let together = checks(ChangeTime::WithinAll, throughput, latency);
+    let finding = Finding::NotSteady {
+        changes: over_repeats
+            .chain(within)
+            .chain(together)
+            .take(CHANGES_MAX)
+            .collect(),
+        compiling: steadiness.compiling(),
+    };
+    warnings.add(Some(flow), finding);
 }
 
 fn about_copies(warnings: &mut Warnings, flow: &FlowSummary) {
