@@ -11,7 +11,7 @@ use crate::process_cpu::TargetsCpu;
 const CHECK_NS: u64 = 250_000_000;
 
 /// The CPU time of the brokers' compilers is taken over this time.
-const COMPILING_NS: u64 = 1_000_000_000;
+const COMPILING_NS: u64 = 2_000_000_000;
 
 /// Length of the warm-up of a load that is steady from the start, as most are.
 pub(crate) fn usual_ns(stages: &Stages) -> u64 {
