@@ -131,7 +131,6 @@ pub fn limit(search: &CapacitySearch) -> Option<String> {
             "none found; the target acked all records, but {} was broken",
             upper.broken_goals.first().map_or("a goal", String::as_str)
         ),
-        Bottleneck::Undecided => "undetermined".to_owned(),
         word => limit_name(word).to_owned(),
     };
     Some(format!("Bottleneck at the upper bound: {words}."))
