@@ -114,6 +114,32 @@ impl Question {
         needed.max().unwrap_or(1)
     }
 
+    /// The only trial, for an experiment that repeats it and judges its figures itself. `experiment` is what messages
+    /// call that.
+    ///
+    /// # Errors
+    /// When there are several trials, or the trial searches for a rate.
+    pub(crate) fn only_trial(&self, experiment: &str) -> Result<Trial, RunError> {
+        let name = &self.name;
+        let [trial] = self.trials.as_slice() else {
+            return Err(RunError::input(format!(
+                "{name} has {} trials, but {experiment} needs exactly one\n  fix what it varies with \
+                 --set PATH=VALUE",
+                self.trials.len()
+            )));
+        };
+        if trial.search.is_some() {
+            return Err(RunError::input(format!(
+                "{name} searches for the highest rate, but {experiment} needs a fixed load\n  remove \
+                 its `search`, or use kgauge capacity"
+            )));
+        }
+        Ok(Trial {
+            index: 0,
+            ..unjudged(trial.clone())
+        })
+    }
+
     /// Whether its study asks for the disk baseline.
     pub(crate) fn wants_disk_baseline(&self) -> bool {
         self.study.as_ref().is_some_and(|study| study.disk_baseline)
@@ -173,6 +199,18 @@ impl Question {
             study: None,
             scenarios,
         }
+    }
+}
+
+/// A trial without what judges and answers, and with one repeat: an experiment does that itself.
+pub(crate) fn unjudged(trial: Trial) -> Trial {
+    Trial {
+        repeats: 1,
+        goals: Vec::new(),
+        published: Vec::new(),
+        asks: None,
+        against: None,
+        ..trial
     }
 }
 

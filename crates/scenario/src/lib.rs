@@ -127,5 +127,6 @@ pub use target_kind::TargetKind;
 pub use template::SCENARIO_TEMPLATE;
 pub use tune::{SettingScope, TuneGoal, TunePlan, TunePreset, TuneSetting, TuneValue};
 pub use tune_planning::TuneOptions;
+pub use vary::{LISTED, ONE_AT_A_TIME};
 pub use verified::IDENTITY_BYTES;
 pub use volume::{ClosedLoopPace, Volume};
