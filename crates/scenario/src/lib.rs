@@ -104,7 +104,7 @@ pub use kgauge_faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, FlushFault,
     RequestFault,
 };
-pub use option_values::{byte_rate_value, rate_value, size_value, time_value};
+pub use option_values::{byte_rate_value, number_value, rate_value, size_value, time_value};
 pub use order::{RepeatStep, run_order, shuffle};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
