@@ -11,7 +11,7 @@ use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
 use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome, TuneRecord};
 use kgauge_scenario::format::{compact, decimal_bytes};
-use kgauge_scenario::{Plan, RepeatStep, Trial};
+use kgauge_scenario::{Plan, Trial};
 
 use crate::error::RunError;
 use crate::time_estimate::TimeEstimate;
@@ -101,7 +101,7 @@ pub struct Announcement<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// What is left to do, in order.
-    pub steps: &'a [RepeatStep],
+    pub steps: &'a [RepeatKey],
     /// The run folder.
     pub dir: &'a Path,
     /// Whether an interrupted run goes on.
@@ -118,7 +118,7 @@ pub struct RunStep<'a> {
     /// The trial.
     pub trial: &'a Trial,
     /// The repeat.
-    pub step: RepeatStep,
+    pub step: RepeatKey,
     /// Its position among what is left to do, from 0.
     pub index: usize,
     /// How many are left to do; unknown in a search.

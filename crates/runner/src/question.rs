@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kgauge_results::folder::layout;
 use kgauge_scenario::{
-    AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
+    AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatKey,
     Scenario, Size, Studies, Study, StudyFile, StudyRef, TargetKind, Trial, TunePlan, nearest,
 };
 
@@ -183,7 +183,7 @@ impl Question {
     }
 
     /// The order of a run with this seed.
-    pub(crate) fn order(&self, seed: u64) -> Vec<RepeatStep> {
+    pub(crate) fn order(&self, seed: u64) -> Vec<RepeatKey> {
         kgauge_scenario::run_order(&self.trials, seed)
     }
 

@@ -54,6 +54,7 @@ mod reader;
 mod record;
 mod record_size;
 pub mod reference;
+mod repeat_key;
 mod scenario;
 mod schedule;
 mod search;
@@ -105,12 +106,13 @@ pub use kgauge_faults::{
     RequestFault,
 };
 pub use option_values::{byte_rate_value, number_value, rate_value, size_value, time_value};
-pub use order::{RepeatStep, run_order, shuffle};
+pub use order::{run_order, shuffle};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};
 pub use random::{Random, derive_seed};
 pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
+pub use repeat_key::RepeatKey;
 pub use scenario::Scenario;
 pub use schedule::{Pacing, Schedule, Stripe};
 pub use search::{SearchGoal, SearchPlan, SearchedFlow};
