@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use kgauge_analyze::search::SearchBounds;
+use kgauge_analyze::search::CapacityBounds;
 use kgauge_analyze::summary::AbSummary;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
@@ -144,7 +144,7 @@ pub struct LoadJudgement<'a> {
     /// The load and its windows.
     pub load: &'a MeasuredLoad,
     /// The bounds of the strict reading after it.
-    pub strict: SearchBounds,
+    pub strict: CapacityBounds,
 }
 
 /// What a run does between loads.

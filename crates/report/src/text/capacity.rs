@@ -1,8 +1,7 @@
 //! The answer of a search for the highest rate that keeps its goals, and its progress.
 
-use kgauge_analyze::summary::{
-    Bottleneck, CapacityBounds, CapacityLoad, CapacitySearch, CapacitySummary,
-};
+use kgauge_analyze::search::CapacityBounds;
+use kgauge_analyze::summary::{Bottleneck, CapacityLoad, CapacitySearch, CapacitySummary};
 use kgauge_results::run::{LoadReason, MeasuredLoad, SearchEnd, VoidCause};
 
 use super::bottleneck;
