@@ -225,16 +225,16 @@ fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, Run
     }
     driver_choice::vary(&mut study.scenarios, &changes.drivers)?;
     study.set_all(&changes.set).or_bad_input()?;
-    let reference = study.reference();
-    let mut question = Question::of_scenarios(study.name, changes.size, study.scenarios);
-    question.study = Some(reference);
+    let name = study.about.name.clone();
+    let mut question = Question::of_scenarios(name, changes.size, study.scenarios);
+    question.study = Some(study.about);
     published::audit(&mut question.trials, &study.audit)?;
     Ok(question)
 }
 
 fn no_such_scenario(study: &Study, unknown: &str) -> String {
     let known = study.scenarios.iter().map(Scenario::name);
-    let mut words = format!("study {} has no scenario `{unknown}`", study.name);
+    let mut words = format!("study {} has no scenario `{unknown}`", study.about.name);
     match nearest(unknown, known.clone()) {
         Some(near) => words.push_str(&format!("\n  did you mean `{near}`?")),
         None => {
