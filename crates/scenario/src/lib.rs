@@ -110,7 +110,7 @@ pub use order::{run_order, shuffle};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};
-pub use random::{Random, derive_seed};
+pub use random::{Random, derive_seed, mix};
 pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
 pub use repeat_key::RepeatKey;
 pub use scenario::Scenario;
