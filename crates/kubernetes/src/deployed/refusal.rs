@@ -24,7 +24,7 @@ impl Refusals {
         }
     }
 
-    /// How long kgauge waits after this message, with so many pods; zero if waiting does not help. Each further pod
+    /// How long kgauge waits after this message; zero if waiting does not help. `pods` exist, and each further one
     /// starts the time again.
     pub(super) fn time_left(&mut self, message: &str, pods: usize, now: Instant) -> Duration {
         if pods > self.pods {
