@@ -165,8 +165,8 @@ impl Connection {
         self.used.elapsed()
     }
 
-    /// Whether one more request can succeed on it: it is not broken, and the broker's authentication of this client does
-    /// not expire before the end of that request. A new connection takes as many exchanges as a new authentication.
+    /// Whether one more request can succeed on it: it is not broken, and the broker's authentication of this client
+    /// lasts until the end of that request. A new connection takes as many exchanges as a new authentication.
     pub(crate) fn is_usable(&self) -> bool {
         let limit = Instant::now() + self.request_timeout.min(SESSION_MARGIN);
         !self.broken && self.session_end.is_none_or(|end| end > limit)
