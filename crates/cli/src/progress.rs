@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kgauge_analyze::summary::CapacityBounds;
 use kgauge_live::{LiveObserver, LiveRunState, ProgressSnapshot};
 use kgauge_load::LoadProgress;
 use kgauge_report::text;
@@ -147,8 +146,7 @@ impl TerminalObserver {
             RunEvent::TunePhaseBegins(record) => remark(&text::tune::phase_begins(record)),
             RunEvent::TuneMeasured(record) => remark(&text::tune::measured(record)),
             RunEvent::LoadJudged(judgement) => {
-                let bounds = CapacityBounds::from(judgement.strict);
-                let judged = text::capacity::judged(judgement.load, bounds);
+                let judged = text::capacity::judged(judgement.load, judgement.strict);
                 let count = self.line.as_ref().map_or("", |line| &line.step.count);
                 remark(format!("{count} {judged}").trim_start());
             }

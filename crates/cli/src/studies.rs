@@ -31,9 +31,9 @@ pub(crate) fn list(arguments: &StudiesArgs) -> anyhow::Result<ExitStatus> {
         let listed: Vec<StudyListing<'_>> = studies
             .iter()
             .map(|study| StudyListing {
-                name: &study.name,
-                title: &study.title,
-                question: &study.question,
+                name: &study.about.name,
+                title: &study.about.title,
+                question: &study.about.question,
                 target: study.target.as_deref(),
                 scenarios: study
                     .scenarios

@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use kgauge_analyze::compare::{FigureKind, GateChoice};
+use kgauge_scenario::time_value;
 
-/// Parses an age: `12h`, `30d` or `8w`.
+/// Parses an age, such as `12h`, `30d` or `8w`.
 pub(crate) fn age(text: &str) -> Result<Duration, String> {
-    let units = [("h", 1), ("d", 24), ("w", 7 * 24)];
-    let age = units.into_iter().find_map(|(unit, hours)| {
-        let count: u32 = text.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
-        Some(Duration::from_secs(3_600 * hours * u64::from(count)))
-    });
-    age.ok_or_else(|| "expected a number of hours, days or weeks: 12h, 30d or 8w".to_owned())
+    let age = time_value(text.trim()).map(Duration::from_nanos);
+    age.map_err(|_| "expected a time, such as 12h, 30d or 8w".to_owned())
 }
 
 /// Parses a percentage, such as `1.5` or `1.5%`, into a fraction.
@@ -71,7 +68,8 @@ mod tests {
         assert_eq!(age("12h"), hours(12));
         assert_eq!(age("30d"), hours(720));
         assert_eq!(age(" 2 w"), hours(336));
-        for wrong in ["", "30", "d", "-1d", "1.5d", "30m", "30µ"] {
+        assert_eq!(age("1.5 d"), hours(36));
+        for wrong in ["", "30", "d", "-1d", "30m", "30µ"] {
             assert!(age(wrong).is_err(), "{wrong}");
         }
     }

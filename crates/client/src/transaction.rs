@@ -401,11 +401,7 @@ impl TransactionalProducer {
     }
 
     fn link(&mut self, deadline: Instant) -> Result<&mut Connection, ClusterError> {
-        let usable = self
-            .link
-            .take()
-            .filter(|link| !link.is_broken() && !link.is_session_over());
-        let link = match usable {
+        let link = match self.link.take().filter(Connection::is_usable) {
             Some(link) => link,
             None => {
                 let of = CoordinatorOf::Transactions;

@@ -62,6 +62,14 @@ fn ready() -> FakeKubectl {
 
 /// Follows the run to its end. Returns what was shown.
 fn run(fake: &FakeKubectl) -> (Result<(), DeployError>, Vec<String>) {
+    run_with(fake, |_| {})
+}
+
+/// The same; `see` gets each line when it is shown.
+fn run_with(
+    fake: &FakeKubectl,
+    mut see: impl FnMut(&str),
+) -> (Result<(), DeployError>, Vec<String>) {
     let mut shown = Vec::new();
     let created = DeployedRun::create(&small(), fake.kubectl());
     let followed = created.and_then(|run| {
@@ -72,7 +80,10 @@ fn run(fake: &FakeKubectl) -> (Result<(), DeployError>, Vec<String>) {
             abandon: &abandon,
             tolerates_lost: false,
         };
-        follow(&run, &options, &mut |line| shown.push(line.to_owned()))
+        follow(&run, &options, &mut |line| {
+            see(line);
+            shown.push(line.to_owned());
+        })
     });
     (followed, shown)
 }
@@ -220,6 +231,27 @@ fn a_policy_that_refuses_pods_is_shown() {
         format!("Kubernetes does not create the pods: {message}")
     );
     assert!(error.fix().contains("administrator"));
+    check_removed(&fake);
+}
+
+#[test]
+fn pods_that_are_refused_for_a_moment_are_waited_for() {
+    let fake = ready();
+    let pods = fs::read(fake.file(PODS)).unwrap();
+    fake.answer(PODS, &list(&[]));
+    let message = "Error creating: Internal error occurred: failed calling webhook \"pods.example\"";
+    fake.answer(
+        EVENTS,
+        &json!({"items": [{"involvedObject": {"name": "kgauge-1-lead"}, "message": message}]}),
+    );
+    let waiting = format!("kgauge: Kubernetes refuses pods, waiting (30 s left): {message}");
+    let (followed, shown) = run_with(&fake, |line| {
+        if line == waiting {
+            fake.print(PODS, &pods);
+        }
+    });
+    followed.unwrap();
+    assert!(shown.contains(&waiting), "{shown:?}");
     check_removed(&fake);
 }
 

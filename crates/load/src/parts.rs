@@ -24,17 +24,23 @@ pub(crate) struct MemberGroup {
     pub(crate) echo: Option<Arc<EchoTracker>>,
 }
 
+/// The records of a flow.
+pub(crate) fn payload_of(share: &Share, flow: &ProduceFlow) -> Result<Arc<Payload>, PrepareError> {
+    let payload = payload_for(flow, share.flow_seed(&flow.name));
+    let payload = payload.map_err(|error| PrepareError::Payload {
+        flow: flow.name.clone(),
+        error,
+    })?;
+    Ok(Arc::new(payload))
+}
+
 impl MemberGroup {
     fn producers(share: &Share, flow: &ProduceFlow) -> Result<MemberGroup, PrepareError> {
-        let payload = payload_for(flow, share.flow_seed(&flow.name));
-        let payload = payload.map_err(|error| PrepareError::Payload {
-            flow: flow.name.clone(),
-            error,
-        })?;
+        let payload = payload_of(share, flow)?;
         Ok(MemberGroup {
             members: share.members(&flow.name, flow.producers).collect(),
             is_limited: flow.records_max.is_some(),
-            work: Work::Produce(Box::new(flow.clone()), Arc::new(payload)),
+            work: Work::Produce(Box::new(flow.clone()), payload),
             echo: None,
         })
     }

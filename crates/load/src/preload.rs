@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use kgauge_client::{ClientConfig, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    Arrivals, FlowPlan, Partitioner, Preload, ProduceFlow, ProducerSettings, Shape, Share, Stages,
-    TopicPlan,
+    FlowPlan, Partitioner, Preload, ProduceFlow, ProducerSettings, Share, Stages, TopicPlan,
 };
 
 use crate::clock::Clock;
@@ -120,16 +119,9 @@ fn settings() -> ProducerSettings {
 /// The flow that writes it.
 pub(crate) fn flow_of(preload: &Preload) -> ProduceFlow {
     ProduceFlow {
-        driver: kgauge_scenario::Driver::Kgauge,
-        name: "preload".to_owned(),
-        producers: 1,
-        shape: Shape::Max,
-        arrivals: Arrivals::Even,
         records_max: Some(preload.records),
-        record: preload.record.clone(),
         settings: settings(),
-        skip_after_ns: u64::MAX,
-        transaction: None,
+        ..ProduceFlow::of_records("preload", preload.record.clone())
     }
 }
 

@@ -15,9 +15,9 @@ use kgauge_load::{
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Counts, Slice, SliceSink, Stage, TimeKind};
 use kgauge_scenario::{
-    Acks, Arrivals, Compression, CompressionCodec, ConsumeEnd, ConsumeFlow, ConsumerSettings,
-    FlowPlan, PartitionShare, Partitioner, Preload, ProduceFlow, ProducerSettings, RecordPlan,
-    Shape, Share, Stages, StartOffset, TopicPlan,
+    Acks, Compression, CompressionCodec, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan,
+    PartitionShare, Partitioner, Preload, ProduceFlow, ProducerSettings, RecordPlan, Shape, Share,
+    Stages, StartOffset, TopicPlan,
 };
 
 const MS: u64 = 1_000_000;
@@ -152,13 +152,8 @@ fn stages(warm_up_ms: u64, hold_ms: Option<u64>) -> Stages {
 
 fn writers(shape: Shape, records_max: Option<u64>) -> ProduceFlow {
     ProduceFlow {
-        driver: kgauge_scenario::Driver::Kgauge,
-        name: "writers".into(),
-        producers: 1,
         shape,
-        arrivals: Arrivals::Even,
         records_max,
-        record: RecordPlan::of_values(100),
         settings: ProducerSettings {
             acks: Acks::All,
             batch_bytes: 16_384,
@@ -166,8 +161,7 @@ fn writers(shape: Shape, records_max: Option<u64>) -> ProduceFlow {
             client_id: "test".into(),
             ..ProducerSettings::default()
         },
-        skip_after_ns: u64::MAX,
-        transaction: None,
+        ..ProduceFlow::of_records("writers", RecordPlan::of_values(100))
     }
 }
 

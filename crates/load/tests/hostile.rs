@@ -17,7 +17,7 @@ use kgauge_load::{
 };
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    Arrivals, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare, ProduceFlow,
+    ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare, ProduceFlow,
     ProducerSettings, RecordPlan, Shape, Share, Stages, StartOffset, TopicPlan,
 };
 
@@ -170,19 +170,12 @@ fn run_flows(
 
 fn writers() -> FlowPlan {
     FlowPlan::Produce(ProduceFlow {
-        driver: kgauge_scenario::Driver::Kgauge,
-        name: "writers".into(),
-        producers: 1,
         shape: Shape::Constant { per_second: 200.0 },
-        arrivals: Arrivals::Even,
-        records_max: None,
-        record: RecordPlan::of_values(100),
         settings: ProducerSettings {
             client_id: "test".into(),
             ..ProducerSettings::default()
         },
-        skip_after_ns: u64::MAX,
-        transaction: None,
+        ..ProduceFlow::of_records("writers", RecordPlan::of_values(100))
     })
 }
 

@@ -17,8 +17,8 @@ use kgauge_load::{
 };
 use kgauge_results::SliceSink;
 use kgauge_scenario::{
-    Acks, Arrivals, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare,
-    ProduceFlow, ProducerSettings, RecordPlan, Shape, Share, Stages, StartOffset, TopicPlan,
+    Acks, ConsumeEnd, ConsumeFlow, ConsumerSettings, FlowPlan, PartitionShare, ProduceFlow,
+    ProducerSettings, RecordPlan, Shape, Share, Stages, StartOffset, TopicPlan,
 };
 use kgauge_wire::api::ApiKey;
 
@@ -103,20 +103,13 @@ fn share(flows: Vec<FlowPlan>, hold_s: u64) -> Share {
 
 fn writers() -> FlowPlan {
     FlowPlan::Produce(ProduceFlow {
-        driver: kgauge_scenario::Driver::Kgauge,
-        name: "writers".into(),
-        producers: 1,
         shape: Shape::Constant { per_second: 200.0 },
-        arrivals: Arrivals::Even,
-        records_max: None,
-        record: RecordPlan::of_values(100),
         settings: ProducerSettings {
             acks: Acks::All,
             client_id: "test".into(),
             ..ProducerSettings::default()
         },
-        skip_after_ns: u64::MAX,
-        transaction: None,
+        ..ProduceFlow::of_records("writers", RecordPlan::of_values(100))
     })
 }
 

@@ -39,7 +39,7 @@ fn main() {
             let dir = keep.path().join("run");
             made::make(
                 &dir,
-                Some(study.reference()),
+                Some(study.about.clone()),
                 &scenarios,
                 &made::CALM,
                 made::End::Complete,

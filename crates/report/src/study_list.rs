@@ -1,6 +1,6 @@
 //! The built-in scenarios and studies as a list for a terminal.
 
-use kgauge_scenario::{BuiltIn, Study};
+use kgauge_scenario::{BuiltIn, Study, StudyRef};
 
 /// The names, what each answers, and the commands that run them.
 pub(crate) fn text(studies: &[Study]) -> String {
@@ -10,11 +10,13 @@ pub(crate) fn text(studies: &[Study]) -> String {
     }
     text.push_str("\n  kgauge run latency --target HOST:9092 --rate 20k/s\n\n");
     for study in studies {
-        let name = &study.name;
-        text.push_str(&format!(
-            "{name}\n  {}\n  {}\n\n",
-            study.title, study.question
-        ));
+        let StudyRef {
+            name,
+            title,
+            question,
+            ..
+        } = &study.about;
+        text.push_str(&format!("{name}\n  {title}\n  {question}\n\n"));
         for scenario in &study.scenarios {
             text.push_str(&row(scenario.name(), scenario.question()));
         }

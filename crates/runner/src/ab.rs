@@ -1,7 +1,7 @@
 //! The part of an A/B test that a run measures: chooses the next repeat, and takes the result of the last one.
 
 use kgauge_results::run::AbRecord;
-use kgauge_scenario::{AbMetric, AbPlan, AbSide, Plan, RepeatStep};
+use kgauge_scenario::{AbMetric, AbPlan, AbSide, Plan, RepeatKey};
 
 use crate::ab_test::{AbResult, AbTest, AbTurn};
 use crate::error::{OrRunError, RunError};
@@ -79,7 +79,7 @@ impl ActiveAb {
         &mut self,
         session: &mut Session<'_>,
         plan: &mut Plan,
-    ) -> Result<Option<RepeatStep>, RunError> {
+    ) -> Result<Option<RepeatKey>, RunError> {
         let mine: Vec<AbSide> = self.sides.iter().map(|(side, _)| *side).collect();
         let stopping = session.stopping.clone();
         let Some(turn) = self.test.next(&mine, &|| stopping.is_wanted()) else {
@@ -94,7 +94,7 @@ impl ActiveAb {
         }
         session.folder.write_plan(plan).or_unwritable()?;
         self.running = Some(turn);
-        Ok(Some(RepeatStep {
+        Ok(Some(RepeatKey {
             trial,
             repeat: turn.repeat,
         }))
@@ -105,7 +105,7 @@ impl ActiveAb {
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
-        step: RepeatStep,
+        step: RepeatKey,
     ) -> Result<(), RunError> {
         let Some(turn) = self.running.take() else {
             return Ok(());

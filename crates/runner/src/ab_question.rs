@@ -1,12 +1,9 @@
 //! The question of an A/B test: two sides of one trial each, or the side that one of two runs measures.
 
-use kgauge_scenario::{AbKind, AbOptions, AbPlan, AbSide, AbSidePlan, Trial};
+use kgauge_scenario::{AbKind, AbOptions, AbPlan, AbSide, AbSidePlan, LISTED, Trial};
 
 use crate::error::{OrRunError, RunError};
 use crate::question::Question;
-
-/// The factor that names the sides: combinations that are listed by name.
-const SIDES: &str = "listed";
 
 /// An A/B test as the user requested it.
 #[derive(Debug, Clone)]
@@ -46,7 +43,7 @@ pub fn two_sides(a: Question, b: &Question, request: &AbRequest) -> Result<Quest
                 format!("{side} {}", request.names[side.index()])
             }
         };
-        let factor = (SIDES.to_owned(), trial.name.clone());
+        let factor = (LISTED.to_owned(), trial.name.clone());
         trial.factors.push(factor);
     }
     let mut question = a;
@@ -104,32 +101,9 @@ fn words(plan: &AbPlan) -> String {
     }
 }
 
-/// The only trial of a side, as the test runs it: it judges the figure alone.
+/// The only trial of a side, as the test runs it.
 fn only_trial(question: &Question, request: &AbRequest) -> Result<Trial, RunError> {
-    let [trial] = question.trials.as_slice() else {
-        let words = format!(
-            "{} has {} trials, and a side of an A/B test is one\n  fix what it varies with --set \
-             PATH=VALUE",
-            question.name,
-            question.trials.len()
-        );
-        return Err(RunError::input(words));
-    };
-    if trial.search.is_some() {
-        let words = format!(
-            "{} searches a rate, and an A/B test compares equal loads\n  remove `search` from the \
-             scenario",
-            question.name
-        );
-        return Err(RunError::input(words));
-    }
-    let mut trial = trial.clone();
-    trial.index = 0;
-    trial.repeats = 1;
-    trial.goals.clear();
-    trial.published.clear();
-    trial.asks = None;
-    trial.against = None;
+    let mut trial = question.only_trial("a side of an A/B test")?;
     if request.options.is_duet {
         // Both sides have to be in their hold at the same time.
         trial.stages.warm_up_ns_max = 0;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kgauge_scenario::format::seconds;
 use kgauge_scenario::{
-    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatStep, SearchPlan, Shape, Stages,
+    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatKey, SearchPlan, Shape, Stages,
     TargetKind, Trial,
 };
 
@@ -29,7 +29,7 @@ const MIRROR_NS: u64 = 10_000_000_000;
 
 /// Time to start a cluster for each step that needs another one than the step before it, and to warm its brokers.
 /// The first cluster is already running.
-fn clusters_ns(plan: &Plan, steps: &[RepeatStep], warming_ns: u64) -> u64 {
+fn clusters_ns(plan: &Plan, steps: &[RepeatKey], warming_ns: u64) -> u64 {
     let needs = steps
         .iter()
         .filter_map(|step| Some(&plan.trials.get(step.trial as usize)?.cluster));
@@ -53,7 +53,7 @@ fn clusters_ns(plan: &Plan, steps: &[RepeatStep], warming_ns: u64) -> u64 {
 }
 
 /// How long the steps of a plan take, with starting clusters between them.
-pub(crate) fn time_estimate(plan: &Plan, steps: &[RepeatStep]) -> TimeEstimate {
+pub(crate) fn time_estimate(plan: &Plan, steps: &[RepeatKey]) -> TimeEstimate {
     let time = |warm_up_ns: fn(&Stages) -> u64, warming_ns: u64| {
         let clusters_ns = clusters_ns(plan, steps, warming_ns);
         let once = steps_ns(plan, steps, warm_up_ns).saturating_add(clusters_ns);
@@ -83,8 +83,8 @@ fn test_time(test: &AbPlan, block: Duration) -> Duration {
 }
 
 /// Duration of all stages. A flow that ends by count is assumed to need its whole hold, if there is one.
-fn steps_ns(plan: &Plan, steps: &[RepeatStep], warm_up_ns: fn(&Stages) -> u64) -> u64 {
-    let of_step = |(index, step): (usize, &RepeatStep)| {
+fn steps_ns(plan: &Plan, steps: &[RepeatKey], warm_up_ns: fn(&Stages) -> u64) -> u64 {
+    let of_step = |(index, step): (usize, &RepeatKey)| {
         let Some(trial) = plan.trials.get(step.trial as usize) else {
             return 0;
         };

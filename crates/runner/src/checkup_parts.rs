@@ -6,7 +6,7 @@ use kgauge_analyze::search::ReadingKind;
 use kgauge_analyze::summary::recorded_search;
 use kgauge_observe::census;
 use kgauge_results::run::SearchRecord;
-use kgauge_scenario::{Plan, RepeatStep, run_order};
+use kgauge_scenario::{Plan, RepeatKey, run_order};
 
 use crate::checkup::{ActiveCheckup, RATE_MIN};
 use crate::error::{OrRunError, RunError};
@@ -35,7 +35,7 @@ pub(crate) fn next_steps(
     session: &mut Session<'_>,
     plan: &mut Plan,
     record: &SearchRecord,
-) -> Result<Vec<RepeatStep>, RunError> {
+) -> Result<Vec<RepeatKey>, RunError> {
     let Some(mut checkup) = session.checkup.take() else {
         return Ok(Vec::new());
     };
@@ -51,7 +51,7 @@ fn add_part(
     session: &mut Session<'_>,
     plan: &mut Plan,
     record: &SearchRecord,
-) -> Result<Vec<RepeatStep>, RunError> {
+) -> Result<Vec<RepeatKey>, RunError> {
     let capacity = capacity(plan, record);
     let Some(part) = checkup.next_part(capacity) else {
         return Ok(Vec::new());

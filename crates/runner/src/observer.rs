@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use kgauge_analyze::search::SearchBounds;
+use kgauge_analyze::search::CapacityBounds;
 use kgauge_analyze::summary::AbSummary;
 use kgauge_load::LoadProgress;
 use kgauge_results::Slice;
 use kgauge_results::folder::LineTap;
 use kgauge_results::run::{Event, Evidence, MeasuredLoad, RepeatKey, RepeatOutcome, TuneRecord};
 use kgauge_scenario::format::{compact, decimal_bytes};
-use kgauge_scenario::{Plan, RepeatStep, Trial};
+use kgauge_scenario::{Plan, Trial};
 
 use crate::error::RunError;
 use crate::time_estimate::TimeEstimate;
@@ -101,7 +101,7 @@ pub struct Announcement<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// What is left to do, in order.
-    pub steps: &'a [RepeatStep],
+    pub steps: &'a [RepeatKey],
     /// The run folder.
     pub dir: &'a Path,
     /// Whether an interrupted run goes on.
@@ -118,7 +118,7 @@ pub struct RunStep<'a> {
     /// The trial.
     pub trial: &'a Trial,
     /// The repeat.
-    pub step: RepeatStep,
+    pub step: RepeatKey,
     /// Its position among what is left to do, from 0.
     pub index: usize,
     /// How many are left to do; unknown in a search.
@@ -144,7 +144,7 @@ pub struct LoadJudgement<'a> {
     /// The load and its windows.
     pub load: &'a MeasuredLoad,
     /// The bounds of the strict reading after it.
-    pub strict: SearchBounds,
+    pub strict: CapacityBounds,
 }
 
 /// What a run does between loads.

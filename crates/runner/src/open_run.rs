@@ -8,7 +8,7 @@ use kgauge_results::run::{
     AbRecord, RepeatKey, RunHead, RunStatus, SearchRecord, TuneRecord, VoidCause,
 };
 use kgauge_results::{RunFolder, RunRead};
-use kgauge_scenario::{Plan, RepeatStep};
+use kgauge_scenario::Plan;
 
 use crate::clusters::TARGET_DATA;
 use crate::error::{OrRunError, RunError};
@@ -43,11 +43,7 @@ pub(crate) struct EarlierAttempt {
 
 impl EarlierAttempt {
     /// Whether nothing is left to do of a step: a search goes on behind its trial at full speed.
-    pub(crate) fn is_done(&self, step: &RepeatStep) -> bool {
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
+    pub(crate) fn is_done(&self, step: &RepeatKey) -> bool {
         let trial = self.plan.trials.get(step.trial as usize);
         let is_search = trial.is_some_and(|trial| trial.search.is_some());
         let has_ended = || {
@@ -56,7 +52,7 @@ impl EarlierAttempt {
                 one.trial == step.trial && one.repeat == step.repeat && one.end.is_some()
             })
         };
-        self.done.contains(&key) && (!is_search || has_ended())
+        self.done.contains(step) && (!is_search || has_ended())
     }
 }
 

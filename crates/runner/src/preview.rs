@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kgauge_scenario::format::{counted, span, without_zeros};
-use kgauge_scenario::{ClusterFacts, Plan, RepeatStep, TargetKind, Trial};
+use kgauge_scenario::{ClusterFacts, Plan, RepeatKey, TargetKind, Trial};
 use kgauge_target::Footprint;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub struct RunPreview {
     /// The plan.
     pub plan: Plan,
     /// Every repeat, in order.
-    pub steps: Vec<RepeatStep>,
+    pub steps: Vec<RepeatKey>,
     /// Whether the order is that of a run, because its seed is known.
     pub is_ordered: bool,
     /// How long it should take.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kgauge_results::folder::layout;
 use kgauge_scenario::{
-    AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatStep,
+    AbPlan, AuditFacts, BuiltIn, ClusterFacts, FileRead, Files, Plan, PlanRequest, RepeatKey,
     Scenario, Size, Studies, Study, StudyFile, StudyRef, TargetKind, Trial, TunePlan, nearest,
 };
 
@@ -114,6 +114,32 @@ impl Question {
         needed.max().unwrap_or(1)
     }
 
+    /// The only trial, for an experiment that repeats it and judges its figures itself. `experiment` is what messages
+    /// call that.
+    ///
+    /// # Errors
+    /// When there are several trials, or the trial searches for a rate.
+    pub(crate) fn only_trial(&self, experiment: &str) -> Result<Trial, RunError> {
+        let name = &self.name;
+        let [trial] = self.trials.as_slice() else {
+            return Err(RunError::input(format!(
+                "{name} has {} trials, but {experiment} needs exactly one\n  fix what it varies with \
+                 --set PATH=VALUE",
+                self.trials.len()
+            )));
+        };
+        if trial.search.is_some() {
+            return Err(RunError::input(format!(
+                "{name} searches for the highest rate, but {experiment} needs a fixed load\n  remove \
+                 its `search`, or use kgauge capacity"
+            )));
+        }
+        Ok(Trial {
+            index: 0,
+            ..unjudged(trial.clone())
+        })
+    }
+
     /// Whether its study asks for the disk baseline.
     pub(crate) fn wants_disk_baseline(&self) -> bool {
         self.study.as_ref().is_some_and(|study| study.disk_baseline)
@@ -157,7 +183,7 @@ impl Question {
     }
 
     /// The order of a run with this seed.
-    pub(crate) fn order(&self, seed: u64) -> Vec<RepeatStep> {
+    pub(crate) fn order(&self, seed: u64) -> Vec<RepeatKey> {
         kgauge_scenario::run_order(&self.trials, seed)
     }
 
@@ -176,6 +202,18 @@ impl Question {
     }
 }
 
+/// A trial without what judges and answers, and with one repeat: an experiment does that itself.
+pub(crate) fn unjudged(trial: Trial) -> Trial {
+    Trial {
+        repeats: 1,
+        goals: Vec::new(),
+        published: Vec::new(),
+        asks: None,
+        against: None,
+        ..trial
+    }
+}
+
 fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, RunError> {
     let is_known = |name: &String| study.scenarios.iter().any(|one| one.name() == name);
     if let Some(unknown) = changes.only.iter().find(|name| !is_known(name)) {
@@ -187,16 +225,16 @@ fn of_study(mut study: Study, changes: &ScenarioChanges) -> Result<Question, Run
     }
     driver_choice::vary(&mut study.scenarios, &changes.drivers)?;
     study.set_all(&changes.set).or_bad_input()?;
-    let reference = study.reference();
-    let mut question = Question::of_scenarios(study.name, changes.size, study.scenarios);
-    question.study = Some(reference);
+    let name = study.about.name.clone();
+    let mut question = Question::of_scenarios(name, changes.size, study.scenarios);
+    question.study = Some(study.about);
     published::audit(&mut question.trials, &study.audit)?;
     Ok(question)
 }
 
 fn no_such_scenario(study: &Study, unknown: &str) -> String {
     let known = study.scenarios.iter().map(Scenario::name);
-    let mut words = format!("study {} has no scenario `{unknown}`", study.name);
+    let mut words = format!("study {} has no scenario `{unknown}`", study.about.name);
     match nearest(unknown, known.clone()) {
         Some(near) => words.push_str(&format!("\n  did you mean `{near}`?")),
         None => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use kgauge_results::run::EventKind;
-use kgauge_scenario::{Plan, RepeatStep, Trial};
+use kgauge_scenario::{Plan, RepeatKey, Trial};
 use kgauge_target::TargetSpec;
 
 use crate::announce::time_estimate;
@@ -179,7 +179,7 @@ fn is_limit(
     session: &mut Session<'_>,
     plan: &Plan,
     steps: &mut StepSource,
-    step: RepeatStep,
+    step: RepeatKey,
 ) -> Result<bool, RunError> {
     let was_too_much = session
         .checkup

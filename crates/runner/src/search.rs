@@ -14,7 +14,7 @@ use kgauge_results::run::{
     SearchRun, SearchStart, VoidCause,
 };
 use kgauge_results::stage::Stage;
-use kgauge_scenario::{Plan, RepeatStep, SearchPlan, Trial, derive_seed};
+use kgauge_scenario::{Plan, SearchPlan, Trial, derive_seed};
 
 use crate::error::{OrRunError, RunError};
 use crate::observer::{LoadJudgement, RunEvent};
@@ -34,7 +34,7 @@ pub(crate) struct ActiveSearch {
     base: Trial,
     plan: SearchPlan,
     /// The repeat at full speed.
-    full_speed: RepeatStep,
+    full_speed: RepeatKey,
     /// Its index in the record.
     index: usize,
     /// The current load.
@@ -67,7 +67,7 @@ enum Choice {
 impl ActiveSearch {
     /// Starts the search after a repeat at full speed, or resumes it where the record ends.
     pub(crate) fn begin(
-        step: RepeatStep,
+        step: RepeatKey,
         plan: &Plan,
         record: &mut SearchRecord,
     ) -> Option<ActiveSearch> {
@@ -108,7 +108,7 @@ impl ActiveSearch {
         session: &mut Session<'_>,
         plan: &mut Plan,
         record: &mut SearchRecord,
-    ) -> Result<Option<RepeatStep>, RunError> {
+    ) -> Result<Option<RepeatKey>, RunError> {
         let run = &mut record.searches[self.index];
         if run.end.is_some() {
             return Ok(None);
@@ -145,7 +145,7 @@ impl ActiveSearch {
             rate,
             reason,
         });
-        Ok(Some(RepeatStep {
+        Ok(Some(RepeatKey {
             trial: index,
             repeat: 0,
         }))
@@ -208,23 +208,19 @@ impl ActiveSearch {
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
-        step: RepeatStep,
+        step: RepeatKey,
         record: &mut SearchRecord,
     ) -> Result<(), RunError> {
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
         let run = &mut record.searches[self.index];
         match self.load.take() {
             None if step == self.full_speed => {
-                run.start = Some(self.start(session, plan, key)?);
+                run.start = Some(self.start(session, plan, step)?);
             }
             Some(load) if load.trial == step.trial => {
                 let Some(trial) = plan.trials.get(step.trial as usize) else {
                     return Ok(());
                 };
-                let measured = self.judge(session, trial, key, load)?;
+                let measured = self.judge(session, trial, step, load)?;
                 self.note(run, measured);
                 let search = recorded_search(run, &self.plan);
                 if let (Some(search), Some(load)) = (search, run.loads.last()) {
@@ -268,16 +264,12 @@ impl ActiveSearch {
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
-        step: RepeatStep,
+        step: RepeatKey,
         record: &mut SearchRecord,
     ) -> Result<bool, RunError> {
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
         let run = &mut record.searches[self.index];
         match self.load.take() {
-            None if step == self.full_speed => run.start = Some(self.start(session, plan, key)?),
+            None if step == self.full_speed => run.start = Some(self.start(session, plan, step)?),
             Some(load) if load.trial == step.trial => {
                 let goals = self.plan.goals.iter();
                 let unknown = GoalReading {
@@ -306,7 +298,7 @@ impl ActiveSearch {
     /// A step failed. Returns true if the search continues: it measures the load again.
     pub(crate) fn fail(
         &mut self,
-        step: RepeatStep,
+        step: RepeatKey,
         error: &RunError,
         record: &mut SearchRecord,
     ) -> bool {

@@ -5,7 +5,7 @@ use std::path::Path;
 use kgauge_client::Cluster;
 use kgauge_load::Ceilings;
 use kgauge_results::run::{DiskBaseline, Environment, EventKind};
-use kgauge_scenario::{Plan, RepeatStep};
+use kgauge_scenario::{Plan, RepeatKey};
 use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec};
 
 use crate::checkup::{self, ActiveCheckup};
@@ -36,7 +36,7 @@ pub(crate) struct PreparedRun<'a> {
     pub(crate) session: Session<'a>,
     pub(crate) plan: Plan,
     /// What is left to do, in order; searches add to it.
-    pub(crate) steps: Vec<RepeatStep>,
+    pub(crate) steps: Vec<RepeatKey>,
     /// The A/B test or the search for settings that the run makes.
     pub(crate) chooser: Option<StepChooser>,
 }
@@ -193,7 +193,7 @@ fn left_to_do(
     request: &RunRequest<'_>,
     opened: &OpenRun,
     observer: &mut dyn Observer,
-) -> Result<(Vec<RepeatStep>, LeftOut), RunError> {
+) -> Result<(Vec<RepeatKey>, LeftOut), RunError> {
     let question = request.question;
     let left_out = left_out(question, request.target, observer);
     if question.ab.is_some() || question.tune.is_some() {
@@ -203,11 +203,11 @@ fn left_to_do(
             Some((_, why)) => Err(RunError::input(why)),
         };
     }
-    let is_done = |step: &RepeatStep| {
+    let is_done = |step: &RepeatKey| {
         let earlier = opened.earlier.as_ref();
         earlier.is_some_and(|earlier| earlier.is_done(step))
     };
-    let is_left_out = |step: &RepeatStep| left_out.iter().any(|(trial, _)| *trial == step.trial);
+    let is_left_out = |step: &RepeatKey| left_out.iter().any(|(trial, _)| *trial == step.trial);
     let mut steps = question.order(opened.seed);
     steps.retain(|step| !is_done(step) && !is_left_out(step));
     if opened.earlier.is_some() && steps.is_empty() {
@@ -292,7 +292,7 @@ fn equipment(spec: &TargetSpec) -> Option<String> {
 
 /// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the
 /// bound for full speed says more than most targets do.
-fn to_run(plan: &Plan, steps: &[RepeatStep]) -> Plan {
+fn to_run(plan: &Plan, steps: &[RepeatKey]) -> Plan {
     let mut to_run = plan.clone();
     to_run
         .trials

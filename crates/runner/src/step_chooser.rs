@@ -1,6 +1,6 @@
 //! What chooses every repeat of a run itself: an A/B test, or a search for better settings.
 
-use kgauge_scenario::{Plan, RepeatStep};
+use kgauge_scenario::{Plan, RepeatKey};
 use kgauge_target::TargetFacts;
 
 use crate::ab::ActiveAb;
@@ -39,7 +39,7 @@ impl StepChooser {
         &mut self,
         session: &mut Session<'_>,
         plan: &mut Plan,
-    ) -> Result<Option<RepeatStep>, RunError> {
+    ) -> Result<Option<RepeatKey>, RunError> {
         match self {
             StepChooser::Ab(ab) => ab.next_step(session, plan),
             StepChooser::Tune(tune) => tune.next_step(session, plan),
@@ -51,7 +51,7 @@ impl StepChooser {
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
-        step: RepeatStep,
+        step: RepeatKey,
     ) -> Result<(), RunError> {
         match self {
             StepChooser::Ab(ab) => ab.complete(session, plan, step),

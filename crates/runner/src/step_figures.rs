@@ -3,7 +3,7 @@
 use kgauge_analyze::summary::{moved_leaders, repeat_figure};
 use kgauge_results::RunRead;
 use kgauge_results::run::{RepeatKey, VoidCause};
-use kgauge_scenario::{AbMetric, Plan, RepeatStep, Trial};
+use kgauge_scenario::{AbMetric, Plan, Trial};
 
 use crate::error::{OrRunError, RunError, in_one_line};
 use crate::session::Session;
@@ -20,16 +20,12 @@ impl<'a> StepFigures<'a> {
     pub(crate) fn read(
         session: &Session<'_>,
         plan: &'a Plan,
-        step: RepeatStep,
+        key: RepeatKey,
     ) -> Result<StepFigures<'a>, RunError> {
-        let key = RepeatKey {
-            trial: step.trial,
-            repeat: step.repeat,
-        };
         Ok(StepFigures {
             read: RunRead::of_repeat(session.folder.dir(), key).or_unwritable()?,
             key,
-            trial: plan.trials.get(step.trial as usize),
+            trial: plan.trials.get(key.trial as usize),
         })
     }
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use kgauge_results::run::SearchRecord;
-use kgauge_scenario::{Plan, RepeatStep};
+use kgauge_scenario::{Plan, RepeatKey};
 
 use crate::checkup_parts;
 use crate::error::RunError;
@@ -15,7 +15,7 @@ use crate::step_chooser::StepChooser;
 /// A repeat that is about to run.
 #[derive(Clone, Copy)]
 pub(crate) struct NextStep {
-    pub(crate) step: RepeatStep,
+    pub(crate) step: RepeatKey,
     /// Its position in the run, from 0.
     pub(crate) index: usize,
     /// The number of steps of the run; unknown while a search or a test asks for more.
@@ -26,7 +26,7 @@ pub(crate) struct NextStep {
 
 /// The remaining repeats. A search adds a trial to the plan for each load.
 pub(crate) struct StepSource {
-    planned: VecDeque<RepeatStep>,
+    planned: VecDeque<RepeatKey>,
     /// The number of steps that have begun.
     started: usize,
     /// Trials that failed: their other repeats do not run.
@@ -39,7 +39,7 @@ pub(crate) struct StepSource {
 impl StepSource {
     /// The planned steps in their order, and what earlier searches of the run have found.
     pub(crate) fn new(
-        planned: Vec<RepeatStep>,
+        planned: Vec<RepeatKey>,
         record: SearchRecord,
         chooser: Option<StepChooser>,
     ) -> StepSource {
@@ -91,7 +91,7 @@ impl StepSource {
         }
     }
 
-    fn begin(&mut self, step: RepeatStep) -> NextStep {
+    fn begin(&mut self, step: RepeatKey) -> NextStep {
         let index = self.started;
         self.started += 1;
         let next = self.planned.front();
@@ -114,7 +114,7 @@ impl StepSource {
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
-        step: RepeatStep,
+        step: RepeatKey,
     ) -> Result<(), RunError> {
         match (&mut self.chooser, &mut self.search) {
             (Some(chooser), _) => chooser.complete(session, plan, step),
@@ -128,7 +128,7 @@ impl StepSource {
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
-        step: RepeatStep,
+        step: RepeatKey,
     ) -> Result<bool, RunError> {
         match &mut self.search {
             Some(search) => search.limit(session, plan, step, &mut self.record),
@@ -140,7 +140,7 @@ impl StepSource {
     pub(crate) fn give_up(
         &mut self,
         session: &mut Session<'_>,
-        step: RepeatStep,
+        step: RepeatKey,
         error: &RunError,
     ) -> Result<bool, RunError> {
         if let Some(chooser) = &mut self.chooser {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kgauge_client::admin::AdminConfigResource;
 use kgauge_load::{PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
-use kgauge_scenario::{Plan, RepeatStep, Stripe, TargetKind, Trial};
+use kgauge_scenario::{Plan, RepeatKey, Stripe, TargetKind, Trial};
 use kgauge_target::{TopicWish, retention_ms};
 
 use crate::error::{OrRunError, RunError, with_fix};
@@ -42,7 +42,7 @@ const DOUBTFUL_TIME_MAX: Duration = Duration::from_secs(15);
 pub(crate) fn run_step(
     session: &mut Session<'_>,
     plan: &Plan,
-    step: RepeatStep,
+    step: RepeatKey,
     prepared_topic: &mut Option<PreparedTopic>,
     is_last: bool,
 ) -> Result<RepeatEnd, RunError> {

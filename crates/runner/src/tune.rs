@@ -9,7 +9,7 @@ use kgauge_analyze::tuning::{
 };
 use kgauge_results::RunRead;
 use kgauge_results::run::{LeftOutCause, TuneEnd, TuneMeasure, TuneRecord, VoidCause};
-use kgauge_scenario::{AbMetric, FlowPlan, Plan, RepeatStep, Shape, TargetKind, Trial, TunePlan};
+use kgauge_scenario::{AbMetric, FlowPlan, Plan, RepeatKey, Shape, TargetKind, Trial, TunePlan};
 use kgauge_target::TargetFacts;
 
 use crate::error::{OrRunError, RunError};
@@ -94,7 +94,7 @@ impl ActiveTune {
         &mut self,
         session: &mut Session<'_>,
         plan: &mut Plan,
-    ) -> Result<Option<RepeatStep>, RunError> {
+    ) -> Result<Option<RepeatKey>, RunError> {
         while self.record.end.is_none() && !session.stopping.is_wanted() {
             self.record.took_ns = self.time.ns();
             let progress = Progress {
@@ -130,7 +130,7 @@ impl ActiveTune {
         plan: &mut Plan,
         arm: usize,
         block: u32,
-    ) -> Result<Option<RepeatStep>, RunError> {
+    ) -> Result<Option<RepeatKey>, RunError> {
         let mut running = RunningArm {
             arm,
             block,
@@ -159,7 +159,7 @@ impl ActiveTune {
         planned.repeats = running.repeat + 1;
         session.folder.write_plan(plan).or_unwritable()?;
         self.dirty.settle(session);
-        let step = RepeatStep {
+        let step = RepeatKey {
             trial,
             repeat: running.repeat,
         };
@@ -172,7 +172,7 @@ impl ActiveTune {
         &mut self,
         session: &mut Session<'_>,
         plan: &Plan,
-        step: RepeatStep,
+        step: RepeatKey,
     ) -> Result<(), RunError> {
         let Some(running) = self.running.take() else {
             return Ok(());

@@ -6,7 +6,7 @@ use kgauge_analyze::tuning::REPEATS_MIN;
 use kgauge_results::RunRead;
 use kgauge_results::run::TuneEnd;
 use kgauge_scenario::format::seconds;
-use kgauge_scenario::{FlowPlan, Trial, TuneGoal, TuneOptions, TunePlan};
+use kgauge_scenario::{FlowPlan, LISTED, Trial, TuneGoal, TuneOptions, TunePlan};
 
 use crate::error::{OrRunError, RunError};
 use crate::question::Question;
@@ -16,31 +16,19 @@ use crate::question::Question;
 /// # Errors
 /// When the question has not exactly one trial, is a saved plan, or the options do not fit.
 pub fn tuned(mut question: Question, options: &TuneOptions) -> Result<Question, RunError> {
-    let what = match (question.scenarios.len(), question.trials.len()) {
-        (0, _) => Some("a saved plan has no settings that could be changed; use the scenario"),
-        (1, 1) => None,
-        (1, _) => Some("tuning needs a scenario with one trial; fix what it varies with --set"),
+    let what = match question.scenarios.len() {
+        0 => Some("a saved plan has no settings that could be changed; use the scenario"),
+        1 => None,
         _ => Some("tuning needs one scenario; choose one of the study with --only"),
     };
     if let Some(what) = what {
         return Err(RunError::input(what));
     }
-    let [trial] = question.trials.as_mut_slice() else {
-        return Err(RunError::input("tuning needs a scenario with one trial"));
-    };
-    if trial.search.is_some() {
-        let words = "the scenario searches for the highest rate\n  remove its `search`, or use \
-                     kgauge capacity";
-        return Err(RunError::input(words));
-    }
-    let plan = TunePlan::new(options, trial).or_bad_input()?;
-    check_budget(plan.budget_ns, trial)?;
-    // The search judges conditions itself.
-    trial.goals.clear();
-    trial.published.clear();
-    trial.repeats = 1;
+    let mut trial = question.only_trial("tuning")?;
+    let plan = TunePlan::new(options, &trial).or_bad_input()?;
+    check_budget(plan.budget_ns, &trial)?;
     trial.name = "settings in force".to_owned();
-    trial.factors = vec![("listed".to_owned(), trial.name.clone())];
+    trial.factors = vec![(LISTED.to_owned(), trial.name.clone())];
     let better = match plan.goal {
         TuneGoal::Throughput => "raise throughput",
         TuneGoal::Latency => "shorten latency",
@@ -53,6 +41,7 @@ pub fn tuned(mut question: Question, options: &TuneOptions) -> Result<Question, 
     });
     question.tune = Some(TunePlan { folder, ..plan });
     question.study = None;
+    question.trials = vec![trial];
     Ok(question)
 }
 

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use kgauge_results::run::{
     LeftOutCause, TuneArm, TuneChoice, TuneOption, TunePhaseKind, TuneRecord,
 };
-use kgauge_scenario::{Plan, ProduceFlow, Scenario, Size, Trial};
+use kgauge_scenario::{LISTED, Plan, ProduceFlow, Scenario, Size, Trial};
 
 use crate::error::RunError;
 use crate::open_run::EarlierAttempt;
-use crate::question::Question;
+use crate::question::{Question, unjudged};
 
-/// The factor that names the arms: combinations that are listed by name.
-const ARMS: &str = "listed";
 /// A name with more settings would not fit.
 const NAMED_MAX: usize = 3;
 
@@ -74,11 +72,8 @@ impl TuneTrials {
             return Err("the scenario has no trial of this size".to_owned());
         };
         Ok(Trial {
-            goals: Vec::new(),
-            published: Vec::new(),
-            repeats: 1,
             question: self.base.question.clone(),
-            ..trial
+            ..unjudged(trial)
         })
     }
 
@@ -173,7 +168,7 @@ impl TuneTrials {
         };
         let index = u32::try_from(plan.trials.len()).unwrap_or(u32::MAX);
         trial.index = index;
-        trial.factors = vec![(ARMS.to_owned(), name.clone())];
+        trial.factors = vec![(LISTED.to_owned(), name.clone())];
         trial.name = name;
         trial.changes = changes;
         plan.trials.push(trial);

@@ -8,8 +8,8 @@ use kgauge_load::{Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, Prep
 use kgauge_results::SliceSink;
 use kgauge_results::run::{BrokerWarming, EventKind};
 use kgauge_scenario::{
-    Arrivals, ConsumeEnd, ConsumeFlow, Driver, FlowPlan, ProduceFlow, ProducerSettings, Shape,
-    Share, Stages, StartOffset, TargetKind, TopicPlan, Trial,
+    ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stages, StartOffset, TargetKind,
+    TopicPlan, Trial,
 };
 use kgauge_target::TopicWish;
 
@@ -131,18 +131,8 @@ fn share_of(share: &Share, length_ns: u64) -> Share {
     let mut flows: Vec<FlowPlan> = trial.flows.iter().flat_map(at_full_speed).collect();
     if flows.iter().all(|flow| flow.produces().is_none()) {
         flows.extend(trial.topic.preload.as_ref().map(|preload| {
-            FlowPlan::Produce(ProduceFlow {
-                name: "preload".to_owned(),
-                driver: Driver::Kgauge,
-                producers: 1,
-                shape: Shape::Max,
-                arrivals: Arrivals::Even,
-                records_max: None,
-                record: preload.record.clone(),
-                settings: ProducerSettings::default(),
-                skip_after_ns: u64::MAX,
-                transaction: None,
-            })
+            let record = preload.record.clone();
+            FlowPlan::Produce(ProduceFlow::of_records("preload", record))
         }));
     }
     Share {
@@ -168,16 +158,7 @@ fn share_of(share: &Share, length_ns: u64) -> Share {
 }
 
 fn at_full_speed(flow: &FlowPlan) -> Vec<FlowPlan> {
-    let write = |flow: &ProduceFlow| {
-        FlowPlan::Produce(ProduceFlow {
-            driver: Driver::Kgauge,
-            shape: Shape::Max,
-            arrivals: Arrivals::Even,
-            records_max: None,
-            transaction: None,
-            ..flow.clone()
-        })
-    };
+    let write = |flow: &ProduceFlow| FlowPlan::Produce(flow.at_full_speed());
     let read = |flow: ConsumeFlow| {
         FlowPlan::Consume(ConsumeFlow {
             name: format!("{} (reading)", flow.name),

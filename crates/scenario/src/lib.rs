@@ -54,6 +54,7 @@ mod reader;
 mod record;
 mod record_size;
 pub mod reference;
+mod repeat_key;
 mod scenario;
 mod schedule;
 mod search;
@@ -104,13 +105,14 @@ pub use kgauge_faults::{
     CapacityPlan, CapacityUnit, CutDirection, CutEnd, DelayPlan, DropPoint, Fault, FlushFault,
     RequestFault,
 };
-pub use option_values::{byte_rate_value, rate_value, size_value, time_value};
-pub use order::{RepeatStep, run_order, shuffle};
+pub use option_values::{byte_rate_value, number_value, rate_value, size_value, time_value};
+pub use order::{run_order, shuffle};
 pub use plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 pub use planning::{PlanError, PlanReadError, PlanRequest};
 pub use problem::{Problem, Problems};
-pub use random::{Random, derive_seed};
+pub use random::{Random, derive_seed, mix};
 pub use record::{Content, HeadersPlan, KeyChoice, KeyPlan, RecordFile, RecordPlan, file_digest};
+pub use repeat_key::RepeatKey;
 pub use scenario::Scenario;
 pub use schedule::{Pacing, Schedule, Stripe};
 pub use search::{SearchGoal, SearchPlan, SearchedFlow};
@@ -127,5 +129,6 @@ pub use target_kind::TargetKind;
 pub use template::SCENARIO_TEMPLATE;
 pub use tune::{SettingScope, TuneGoal, TunePlan, TunePreset, TuneSetting, TuneValue};
 pub use tune_planning::TuneOptions;
+pub use vary::{LISTED, ONE_AT_A_TIME};
 pub use verified::IDENTITY_BYTES;
 pub use volume::{ClosedLoopPace, Volume};

@@ -14,6 +14,16 @@ pub fn rate_value(text: &str) -> Result<f64, String> {
     units::rate(text).map_err(|error| message(&error))
 }
 
+/// A number without a unit: `12`, `50k`, `0.99`.
+///
+/// # Errors
+/// What is wrong with the text, and what to write.
+pub fn number_value(text: &str) -> Result<f64, String> {
+    let count = units::count(text).map(|count| count as f64);
+    let number = count.or_else(|_| units::number(text));
+    number.map_err(|error| message(&error))
+}
+
 /// A size in bytes: `1 kB`, `20 GB`.
 ///
 /// # Errors
@@ -45,6 +55,8 @@ mod tests {
     #[test]
     fn values_have_units() {
         assert_eq!(rate_value("50k/s"), Ok(50_000.0));
+        assert_eq!(number_value("1.5k"), Ok(1_500.0));
+        assert_eq!(number_value("0.99"), Ok(0.99));
         assert_eq!(size_value("20 GB"), Ok(20_000_000_000));
         assert_eq!(time_value("15 min"), Ok(900_000_000_000));
         assert_eq!(byte_rate_value("50MB/s"), Ok(50e6));

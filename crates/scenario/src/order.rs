@@ -3,19 +3,11 @@
 use crate::cluster_needs::ClusterNeeds;
 use crate::plan::{Plan, Trial};
 use crate::random::{Random, derive_seed};
-
-/// One repeat of one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RepeatStep {
-    /// Position of the trial in the plan.
-    pub trial: u32,
-    /// Which repeat of it, from 0.
-    pub repeat: u32,
-}
+use crate::repeat_key::RepeatKey;
 
 impl Plan {
     /// Every repeat of every trial, in the order in which they run: see [`run_order`].
-    pub fn order(&self) -> Vec<RepeatStep> {
+    pub fn order(&self) -> Vec<RepeatKey> {
         run_order(&self.trials, self.seed)
     }
 }
@@ -27,7 +19,7 @@ impl Plan {
 /// run in randomised complete blocks (Montgomery, "Design and Analysis of Experiments", chapter 4): each block has one
 /// repeat of every trial in random order, so that a machine that slows down affects all trials alike. Trials that only
 /// read do all their repeats in one block, because these share the records.
-pub fn run_order(trials: &[Trial], seed: u64) -> Vec<RepeatStep> {
+pub fn run_order(trials: &[Trial], seed: u64) -> Vec<RepeatKey> {
     let mut steps = Vec::new();
     for of_scenario in trials.chunk_by(|a, b| a.scenario == b.scenario) {
         let seed = |what: &str| {
@@ -60,7 +52,7 @@ fn by_cluster(trials: &[Trial]) -> Vec<Vec<&Trial>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-fn blocks(steps: &mut Vec<RepeatStep>, trials: &[&Trial], seed: impl Fn(u32) -> u64) {
+fn blocks(steps: &mut Vec<RepeatKey>, trials: &[&Trial], seed: impl Fn(u32) -> u64) {
     let count = trials.iter().map(|trial| trial.repeats).max().unwrap_or(0);
     for block in 0..count {
         let mut order = trials.to_vec();
@@ -72,7 +64,7 @@ fn blocks(steps: &mut Vec<RepeatStep>, trials: &[&Trial], seed: impl Fn(u32) -> 
                 (false, _) if block < trial.repeats => block..block + 1,
                 (false, _) => continue,
             };
-            steps.extend(repeats.map(|repeat| RepeatStep {
+            steps.extend(repeats.map(|repeat| RepeatKey {
                 trial: trial.index,
                 repeat,
             }));
@@ -131,7 +123,7 @@ mod tests {
     const WRITES: &str = "kind: produce, shape: max, record: {size: 10 B}";
     const READS: &str = "kind: consume, partitions: all, from: earliest, records: all";
 
-    fn trials(steps: &[RepeatStep]) -> Vec<u32> {
+    fn trials(steps: &[RepeatKey]) -> Vec<u32> {
         steps.iter().map(|step| step.trial).collect()
     }
 
@@ -161,7 +153,7 @@ mod tests {
         let order = plan(3, READS, "{w.consumers: [1, 2, 3]}").order();
         for together in order.chunks(3) {
             let first = together[0].trial;
-            let expected = [0, 1, 2].map(|repeat| RepeatStep {
+            let expected = [0, 1, 2].map(|repeat| RepeatKey {
                 trial: first,
                 repeat,
             });

@@ -24,7 +24,36 @@ const NOWHERE: SourceLocation = SourceLocation {
 };
 
 impl ProduceFlow {
-    /// One producer that sends at full speed.
+    /// One producer with the default settings that sends such records at full speed.
+    pub fn of_records(name: &str, record: RecordPlan) -> ProduceFlow {
+        ProduceFlow {
+            name: name.to_owned(),
+            driver: Driver::Kgauge,
+            producers: 1,
+            shape: Shape::Max,
+            arrivals: Arrivals::Even,
+            records_max: None,
+            record,
+            settings: ProducerSettings::default(),
+            skip_after_ns: u64::MAX,
+            transaction: None,
+        }
+    }
+
+    /// The flow at full speed until the stage ends, sent by kgauge itself and without transactions.
+    #[must_use]
+    pub fn at_full_speed(&self) -> ProduceFlow {
+        ProduceFlow {
+            driver: Driver::Kgauge,
+            shape: Shape::Max,
+            arrivals: Arrivals::Even,
+            records_max: None,
+            transaction: None,
+            ..self.clone()
+        }
+    }
+
+    /// One producer that sends at full speed, with Kafka's own properties.
     pub fn from_properties(
         name: &str,
         record: RecordPlan,
@@ -50,16 +79,9 @@ impl ProduceFlow {
             reader.problem(NOWHERE, what, "remove it");
         }
         reader.problems.into_result(ProduceFlow {
-            name: name.to_owned(),
-            driver: Driver::Kgauge,
-            producers: 1,
-            shape: Shape::Max,
-            arrivals: Arrivals::Even,
-            records_max: None,
-            record,
             settings,
-            skip_after_ns: u64::MAX,
             transaction,
+            ..ProduceFlow::of_records(name, record)
         })
     }
 }

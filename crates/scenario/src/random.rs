@@ -50,8 +50,9 @@ pub fn derive_seed(seed: u64, label: &str) -> u64 {
     mix(seed.wrapping_add(mix(hash.wrapping_add(STEP))))
 }
 
-/// SplitMix64's finaliser (Stafford's variant 13 of MurmurHash3's).
-fn mix(mut z: u64) -> u64 {
+/// SplitMix64's finaliser (Stafford's variant 13 of MurmurHash3's): a bijection that scatters 64 bits.
+#[inline]
+pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -3,7 +3,7 @@
 use crate::files::Files;
 use crate::keys::audit::AuditFacts;
 use crate::keys::flow::FlowPlan;
-use crate::keys::study::{PartitionFormula, StudySource, WrittenStudy};
+use crate::keys::study::{PartitionFormula, WrittenStudy};
 use crate::plan::{Size, StudyRef};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
 use crate::reader::{KeyMap, ValueReader};
@@ -14,28 +14,12 @@ use crate::tree::{self, YamlNode};
 /// A study, read and checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Study {
-    /// The folder's name.
-    pub name: String,
-    /// Stands above the report.
-    pub title: String,
-    /// What the study asks.
-    pub question: String,
-    /// The document that it answers.
-    pub source: StudySource,
-    /// What the authors used.
-    pub setup: String,
-    /// The authors' findings, and how far they hold.
-    pub found: Option<String>,
+    /// What a plan keeps of it.
+    pub about: StudyRef,
     /// The target most similar to the authors', as for `--target`.
     pub target: Option<String>,
-    /// Whether the target's disk is measured separately first.
-    pub disk_baseline: bool,
-    /// The figures from which the needed partitions are calculated.
-    pub partition_formula: Option<PartitionFormula>,
     /// Facts for the check of the lines that their tools printed.
     pub audit: AuditFacts,
-    /// What cannot be repeated on one machine, and why.
-    pub differs: Vec<String>,
     /// In running order.
     pub scenarios: Vec<Scenario>,
 }
@@ -103,21 +87,6 @@ impl Study {
                 problems.into_result(study)
             }
             None => problems.into_result(()).and(Err(Problems::default())),
-        }
-    }
-
-    /// How a plan names it.
-    pub fn reference(&self) -> StudyRef {
-        StudyRef {
-            name: self.name.clone(),
-            title: self.title.clone(),
-            question: self.question.clone(),
-            source: self.source.clone(),
-            setup: self.setup.clone(),
-            found: self.found.clone(),
-            disk_baseline: self.disk_baseline,
-            partition_formula: self.partition_formula.clone(),
-            differs: self.differs.clone(),
         }
     }
 
@@ -190,17 +159,19 @@ fn read(
     }
     compared_with(reader, &written.scenarios, &listed, &scenarios);
     let study = Study {
-        name: name.to_owned(),
-        title: written.title,
-        question: written.question,
-        source: written.source,
-        setup: written.setup,
-        found: written.found,
+        about: StudyRef {
+            name: name.to_owned(),
+            title: written.title,
+            question: written.question,
+            source: written.source,
+            setup: written.setup,
+            found: written.found,
+            disk_baseline: written.disk_baseline,
+            partition_formula: written.partition_formula,
+            differs: written.differs,
+        },
         target: written.target,
-        disk_baseline: written.disk_baseline,
-        partition_formula: written.partition_formula,
         audit: written.audit,
-        differs: written.differs,
         scenarios,
     };
     Some((study, found))

@@ -10,9 +10,9 @@ use crate::suggest::shorten;
 use crate::tree::{MapEntry, Value, YamlNode};
 
 /// The group of single changes.
-pub(crate) const ONE_AT_A_TIME: &str = "one-at-a-time";
+pub const ONE_AT_A_TIME: &str = "one-at-a-time";
 /// The group of named sets of changes.
-pub(crate) const LISTED: &str = "listed";
+pub const LISTED: &str = "listed";
 /// The unchanged scenario, among single changes.
 const BASELINE: &str = "baseline";
 

@@ -295,13 +295,13 @@ fn a_plan_reads_back_as_it_was() {
         for size in [Size::Quick, Size::Default, Size::Full] {
             let request = PlanRequest {
                 size,
-                study: Some(study.reference()),
+                study: Some(study.about.clone()),
                 ..request(3)
             };
             let plan = Plan::new(request, &study.scenarios).unwrap();
             let indexes: Vec<u32> = plan.trials.iter().map(|trial| trial.index).collect();
             assert_eq!(indexes, (0..indexes.len() as u32).collect::<Vec<u32>>());
-            if study.name == "linkedin-2014" {
+            if study.about.name == "linkedin-2014" {
                 assert_eq!(indexes.len(), 16);
             }
             assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);

@@ -207,7 +207,7 @@ fn quick_leaves_time_for_everything_around_the_load() {
     // Five and a half minutes per study at the most; a repeat takes 0.5 s for topic, gaps and drain, and its warm-up a
     // second longer than its minimum.
     for study in Studies::list() {
-        if study.name == "known-bugs" {
+        if study.about.name == "known-bugs" {
             // The time limits of brokers determine how long the steps take.
             continue;
         }
@@ -220,8 +220,8 @@ fn quick_leaves_time_for_everything_around_the_load() {
             let load = preload.map_or(stages as f64 / 1e9, |preload| preload.records as f64 / 2e6);
             seconds += f64::from(trial.repeats) * (load + 0.5);
         }
-        println!("{}: {seconds} s", study.name);
-        assert!(seconds < 330.0, "{}: {seconds} s", study.name);
+        println!("{}: {seconds} s", study.about.name);
+        assert!(seconds < 330.0, "{}: {seconds} s", study.about.name);
     }
 }
 
@@ -229,17 +229,17 @@ fn quick_leaves_time_for_everything_around_the_load() {
 fn every_study_says_what_was_found_and_where_it_can_be_repeated() {
     for study in Studies::list() {
         let target = study.target.clone().unwrap();
-        assert!(!study.differs.is_empty(), "{}", study.name);
-        if study.name == "durability" {
+        assert!(!study.about.differs.is_empty(), "{}", study.about.name);
+        if study.about.name == "durability" {
             // It tests promises, not figures.
             assert_eq!(
-                (study.found.as_deref(), target.as_str()),
+                (study.about.found.as_deref(), target.as_str()),
                 (None, "embedded:3")
             );
             continue;
         }
-        assert!(study.found.is_some(), "{}", study.name);
-        assert!(target.starts_with("kafka:"), "{}: {target}", study.name);
+        assert!(study.about.found.is_some(), "{}", study.about.name);
+        assert!(target.starts_with("kafka:"), "{}: {target}", study.about.name);
     }
 }
 
@@ -342,7 +342,7 @@ fn a_partition_formula_names_flows_that_are_there() {
                 text: scenario,
             },
         ];
-        Study::from_files("s", &files).map(|study| study.partition_formula.unwrap())
+        Study::from_files("s", &files).map(|study| study.about.partition_formula.unwrap())
     };
     assert_eq!(read("one.r").unwrap().rates_per_s, [1_000_000, 2_500_000]);
     let wrong = read("one.x").unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! Digests of a replica's batches, so that replicas can be compared without keeping them.
 
-use crate::stamp::mix;
+use kgauge_scenario::mix;
 
 /// Offsets of a digest.
 pub const DIGEST_OFFSETS: u64 = 1 << 14;

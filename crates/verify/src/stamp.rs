@@ -1,6 +1,6 @@
 //! The identity of a record, at the start of its value.
 
-use kgauge_scenario::IDENTITY_BYTES;
+use kgauge_scenario::{IDENTITY_BYTES, mix};
 
 /// Bytes of a stamp.
 pub const STAMP_BYTES: usize = IDENTITY_BYTES as usize;
@@ -122,15 +122,6 @@ fn word32(from: &[u8; STAMP_BYTES], at: usize) -> Option<u32> {
 fn word64(from: &[u8; STAMP_BYTES], at: usize) -> Option<u64> {
     let bytes = from.get(at..)?.first_chunk::<8>()?;
     Some(u64::from_le_bytes(*bytes))
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): a bijection that scatters 64 bits.
-#[inline]
-pub(crate) fn mix(value: u64) -> u64 {
-    let mut z = value;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

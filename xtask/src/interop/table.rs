@@ -21,7 +21,7 @@ pub(super) type CheckResult<'a> = (InteropClient, Action, CheckVerdict<'a>);
 pub(super) fn render(entries: &[CheckResult<'_>]) -> String {
     let mut reasons = Vec::new();
     let mut lines = vec![head()];
-    for action in Action::ALL {
+    for action in Action::all() {
         let mut cells = vec![action.words().to_owned()];
         for column in InteropClient::ALL {
             cells.push(cell(entries, column, action, &mut reasons));
@@ -165,7 +165,7 @@ mod tests {
             .take_while(|line| line.starts_with('|'))
             .map(|line| line.chars().count())
             .collect();
-        assert_eq!(lengths.len(), Action::ALL.len() + 2);
+        assert_eq!(lengths.len(), Action::all().count() + 2);
         assert!(lengths.iter().all(|&length| length == lengths[0]));
     }
 }

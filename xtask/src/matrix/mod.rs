@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::built::ProgramOption;
 use crate::kgauge::Kgauge;
 use crate::say::{print_line, remark};
+use crate::stop;
 use cells::{BottleneckCell, CELLS, CellSetup};
 use table::{JudgedTrial, VerdictTable};
 
@@ -45,6 +46,7 @@ pub(crate) struct MatrixOptions {
 
 /// Runs the command. Returns false when too many verdicts are wrong.
 pub(crate) fn run(options: &MatrixOptions) -> Result<bool> {
+    stop::listen()?;
     let binary = options.program.kgauge()?;
     let trials = usize::try_from(options.trials)?;
     let folder = tempfile::tempdir()?;
@@ -61,6 +63,7 @@ pub(crate) fn run(options: &MatrixOptions) -> Result<bool> {
         only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
     };
     for cell in CELLS.iter().filter(|cell| is_selected(&cell.name())) {
+        stop::check()?;
         if let Some(why) = why_not(cell) {
             remark(&format!("{}: left out: {why}", cell.name()));
             table.left_out(cell, &why);

@@ -1,5 +1,7 @@
 //! The one setting that a scenario varies, and its values where they are numbers.
 
+use kgauge_scenario::{byte_rate_value, number_value, rate_value, size_value, time_value};
+
 use crate::summary::TrialSummary;
 
 /// Fewer values make no curve.
@@ -83,33 +85,17 @@ impl FactorValues {
 
 /// A number with its unit, as scenarios write them.
 fn number(text: &str) -> Option<(f64, FactorUnit)> {
-    const UNITS: [(&str, f64, FactorUnit); 15] = [
-        ("", 1.0, FactorUnit::Plain),
-        ("k", 1e3, FactorUnit::Plain),
-        ("M", 1e6, FactorUnit::Plain),
-        ("B", 1.0, FactorUnit::Bytes),
-        ("kB", 1e3, FactorUnit::Bytes),
-        ("MB", 1e6, FactorUnit::Bytes),
-        ("GB", 1e9, FactorUnit::Bytes),
-        ("KiB", 1024.0, FactorUnit::Bytes),
-        ("MiB", 1_048_576.0, FactorUnit::Bytes),
-        ("GiB", 1_073_741_824.0, FactorUnit::Bytes),
-        ("ns", 1.0, FactorUnit::Nanoseconds),
-        ("us", 1e3, FactorUnit::Nanoseconds),
-        ("ms", 1e6, FactorUnit::Nanoseconds),
-        ("s", 1e9, FactorUnit::Nanoseconds),
-        ("min", 60e9, FactorUnit::Nanoseconds),
-    ];
     let text = text.trim();
-    let text = text.strip_suffix("/s").unwrap_or(text);
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || "._,".contains(c)))
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let value: f64 = digits.replace(['_', ','], "").parse().ok()?;
-    let unit = unit.trim();
-    let (_, factor, kind) = UNITS.iter().find(|(name, ..)| *name == unit)?;
-    Some((value * factor, *kind))
+    let plain = || number_value(text).or_else(|_| rate_value(text));
+    let bytes = || {
+        let size = size_value(text).map(|bytes| bytes as f64);
+        size.or_else(|_| byte_rate_value(text))
+    };
+    let time = || time_value(text).map(|ns| ns as f64);
+    let found = plain().map(|value| (value, FactorUnit::Plain));
+    let found = found.or_else(|_| bytes().map(|value| (value, FactorUnit::Bytes)));
+    let found = found.or_else(|_| time().map(|value| (value, FactorUnit::Nanoseconds)));
+    found.ok()
 }
 
 #[cfg(test)]
@@ -123,7 +109,10 @@ mod tests {
         assert_eq!(number("64 KiB"), Some((65_536.0, FactorUnit::Bytes)));
         assert_eq!(number("50k/s"), Some((50_000.0, FactorUnit::Plain)));
         assert_eq!(number("5 ms"), Some((5e6, FactorUnit::Nanoseconds)));
+        assert_eq!(number("2 h"), Some((7.2e12, FactorUnit::Nanoseconds)));
+        assert_eq!(number("50 MB/s"), Some((50e6, FactorUnit::Bytes)));
         assert_eq!(number("1_000"), Some((1_000.0, FactorUnit::Plain)));
+        assert_eq!(number("0.5"), Some((0.5, FactorUnit::Plain)));
         assert_eq!(number("lz4"), None);
         assert_eq!(number("all"), None);
         assert_eq!(number(""), None);

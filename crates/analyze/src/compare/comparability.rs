@@ -5,10 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
-use kgauge_results::run::RunStatus;
+use kgauge_results::run::{MachineRecord, RunStatus};
 
-/// Memory within this part is the same machine: what a kernel keeps for itself differs.
-const MEMORY_WITHIN: f64 = 0.02;
 /// Beyond it nobody counts.
 const SETTINGS_MAX: usize = 100;
 
@@ -168,55 +166,72 @@ pub(super) fn differences(
     base: RunToCompare<'_>,
     names: Names<'_>,
 ) -> Vec<RunDifference> {
-    let mut found = Vec::new();
-    let mut push = |kind, bars, fact: Option<DifferenceFact>| {
-        found.extend(fact.map(|fact| difference(index, kind, bars, names, fact)));
-    };
-    push(DifferenceKind::TargetKind, true, target_kind(one, base));
-    push(DifferenceKind::Size, true, size(one, base));
-    push(DifferenceKind::Machine, true, machine(one, base));
-    push(DifferenceKind::DebugBuild, true, debug_build(one, base));
-    push(DifferenceKind::NotFinished, false, not_finished(one));
-    push(DifferenceKind::Brokers, false, brokers(one, base));
-    push(DifferenceKind::Settings, false, settings(one, base));
-    push(
-        DifferenceKind::BrokerSettings,
-        false,
+    let facts = [
+        target_kind(one, base),
+        size(one, base),
+        machine(one, base),
+        debug_build(one, base),
+        not_finished(one),
+        brokers(one, base),
+        settings(one, base),
         broker_settings(one, base),
-    );
-    push(DifferenceKind::Kgauge, false, kgauge(one, base));
-    push(DifferenceKind::Seed, false, seed(one, base));
-    found.extend(scenarios(one, base).map(|name| RunDifference {
-        scenario: Some(name.clone()),
-        ..difference(
-            index,
-            DifferenceKind::Scenario,
-            true,
-            names,
-            DifferenceFact::Scenario { name },
-        )
-    }));
+        kgauge(one, base),
+        seed(one, base),
+    ];
+    let scenarios = scenarios(one, base).map(|name| DifferenceFact::Scenario { name });
+    let facts = facts.into_iter().flatten().chain(scenarios);
+    let mut found: Vec<RunDifference> = facts.map(|fact| difference(index, names, fact)).collect();
     found.sort_by_key(|found| (!found.bars, found.kind));
     found
 }
 
-pub(super) fn difference(
-    run: u32,
-    kind: DifferenceKind,
-    bars: bool,
-    names: Names<'_>,
-    fact: DifferenceFact,
-) -> RunDifference {
+pub(super) fn difference(run: u32, names: Names<'_>, fact: DifferenceFact) -> RunDifference {
+    let kind = fact.kind();
     RunDifference {
         run,
         kind,
-        scenario: None,
-        bars,
+        scenario: match &fact {
+            DifferenceFact::Scenario { name } => Some(name.clone()),
+            _ => None,
+        },
+        bars: kind.bars(),
         within: false,
         run_id: None,
         ours: names.ours.to_owned(),
         theirs: names.theirs.to_owned(),
         fact,
+    }
+}
+
+impl DifferenceFact {
+    fn kind(&self) -> DifferenceKind {
+        use DifferenceKind as Kind;
+        match self {
+            Self::UnknownTarget
+            | Self::OneEmbedded
+            | Self::Targets { .. }
+            | Self::Releases { .. } => Kind::TargetKind,
+            Self::Size { .. } => Kind::Size,
+            Self::UnknownMachine | Self::Machines { .. } => Kind::Machine,
+            Self::DebugBuild => Kind::DebugBuild,
+            Self::NotFinished { .. } => Kind::NotFinished,
+            Self::Brokers { .. } => Kind::Brokers,
+            Self::Settings { .. } => Kind::Settings,
+            Self::BrokerSettings { .. } => Kind::BrokerSettings,
+            Self::Kgauge { .. } => Kind::Kgauge,
+            Self::Seed => Kind::Seed,
+            Self::Scenario { .. } => Kind::Scenario,
+        }
+    }
+}
+
+impl DifferenceKind {
+    /// Whether figures are not comparable for it.
+    fn bars(self) -> bool {
+        matches!(
+            self,
+            Self::TargetKind | Self::Scenario | Self::Size | Self::Machine | Self::DebugBuild
+        )
     }
 }
 
@@ -252,7 +267,7 @@ fn machine(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFa
         ours: ours.cpu_count,
         theirs: theirs.cpu_count,
     });
-    let is_other = !same_memory(ours.memory_bytes, theirs.memory_bytes);
+    let is_other = !MachineRecord::is_same_memory(ours.memory_bytes, theirs.memory_bytes);
     let memory = is_other.then_some(MachineDifference::MemoryBytes {
         ours: ours.memory_bytes,
         theirs: theirs.memory_bytes,
@@ -260,15 +275,6 @@ fn machine(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFa
     let differences = [processor, architecture, processors, memory];
     let differences: Vec<MachineDifference> = differences.into_iter().flatten().collect();
     (!differences.is_empty()).then_some(DifferenceFact::Machines { differences })
-}
-
-fn same_memory(one: Option<u64>, other: Option<u64>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => {
-            one.abs_diff(other) as f64 <= MEMORY_WITHIN * one.max(other) as f64
-        }
-        (one, other) => one == other,
-    }
 }
 
 fn debug_build(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {

@@ -1,5 +1,8 @@
 //! The loads that were measured, and the bounds that follow from them.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::classify::{GoalWindow, LoadClass, Reading};
 
 /// One rate and its windows.
@@ -13,16 +16,17 @@ pub struct Load {
     pub achieved: f64,
 }
 
-/// Where the goals hold and where they do not.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SearchBounds {
-    /// The highest rate below `upper` at which the goals hold ("relevant lower bound"); `None` if no load held.
+// The relevant lower and upper bound of RFC 9971.
+/// Two loads: the goals hold at one and not at the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct CapacityBounds {
+    /// The highest load below `upper` at which the goals hold, in records per second; null if there is none.
     pub lower: Option<f64>,
-    /// The lowest rate at which they do not ("relevant upper bound"); `None` if no load broke them.
+    /// The lowest load at which they do not; null if there is none.
     pub upper: Option<f64>,
 }
 
-impl SearchBounds {
+impl CapacityBounds {
     /// Whether both bounds exist and are no further apart than this share of the upper one.
     pub fn is_within(&self, width: f64) -> bool {
         // Rates are rounded to four digits, so that a bracket of exactly the width may come out a little wider.
@@ -83,11 +87,11 @@ impl Loads {
 
     /// The relevant bounds. A load that held above one that broke is ignored: the target is not better at a higher
     /// rate, it had a good moment.
-    pub fn bounds(&self, reading: &Reading) -> SearchBounds {
+    pub fn bounds(&self, reading: &Reading) -> CapacityBounds {
         let upper = self.of_class(reading, LoadClass::Upper).first().copied();
         let lowers = self.of_class(reading, LoadClass::Lower);
         let is_below = |rate: &f64| upper.is_none_or(|upper| *rate < upper);
         let lower = lowers.into_iter().rfind(is_below);
-        SearchBounds { lower, upper }
+        CapacityBounds { lower, upper }
     }
 }

@@ -13,7 +13,7 @@ mod windows;
 
 pub use band::typical_band;
 pub use classify::{GoalWindow, LoadClass, Reading};
-pub use loads::{Load, Loads, SearchBounds};
+pub use loads::{CapacityBounds, Load, Loads};
 pub use next::{LoadPurpose, Search, SearchSettings, SearchStep, round_rate};
 pub use windows::WindowSums;
 

@@ -2,7 +2,7 @@
 
 use super::ReadingKind;
 use super::classify::{GoalWindow, LoadClass, Reading};
-use super::loads::{Loads, SearchBounds};
+use super::loads::{CapacityBounds, Loads};
 
 /// Widths and durations get finer in this many levels: the first takes one window per load and four times the width.
 const LEVELS: u32 = 3;
@@ -90,7 +90,7 @@ impl Search {
     }
 
     /// The result of a reading at the final duration.
-    pub fn bounds(&self, kind: ReadingKind) -> SearchBounds {
+    pub fn bounds(&self, kind: ReadingKind) -> CapacityBounds {
         self.loads.bounds(&self.final_reading(kind))
     }
 
@@ -263,7 +263,7 @@ impl Search {
 
     /// The end of the strict bracket that is still to be confirmed.
     fn confirmation(&self) -> Option<SearchStep> {
-        let SearchBounds { lower, upper } = self.bounds(ReadingKind::Strict);
+        let CapacityBounds { lower, upper } = self.bounds(ReadingKind::Strict);
         let ends = match self.settings.confirms_lower_first {
             true => [lower, upper],
             false => [upper, lower],

@@ -1,7 +1,7 @@
 //! Searches for the capacity of simulated targets, where it is known.
 
 use super::{
-    GoalWindow, LoadClass, LoadPurpose, ReadingKind, Search, SearchBounds, SearchSettings,
+    CapacityBounds, GoalWindow, LoadClass, LoadPurpose, ReadingKind, Search, SearchSettings,
     SearchStep, typical_band,
 };
 use crate::statistics::draws::RandomDraws;
@@ -69,7 +69,7 @@ fn drawn(seed: u64) -> (f64, Search, RandomDraws) {
     (capacity, Search::new(settings(first)), draws)
 }
 
-fn contains(bounds: SearchBounds, rate: f64) -> bool {
+fn contains(bounds: CapacityBounds, rate: f64) -> bool {
     bounds.lower.is_some_and(|lower| lower <= rate)
         && bounds.upper.is_some_and(|upper| rate <= upper)
 }
@@ -143,7 +143,7 @@ fn a_target_that_holds_at_the_highest_rate_has_no_upper_bound() {
     };
     let mut search = Search::new(limits);
     measure(&mut search, |_| true, |rate| rate);
-    let SearchBounds { lower, upper } = search.bounds(ReadingKind::Strict);
+    let CapacityBounds { lower, upper } = search.bounds(ReadingKind::Strict);
     assert_eq!((lower, upper), (Some(50_000.0), None));
 }
 
@@ -155,7 +155,7 @@ fn a_goal_that_no_rate_keeps_has_no_lower_bound() {
     };
     let mut search = Search::new(limits);
     measure(&mut search, |_| false, |rate| rate);
-    let SearchBounds { lower, upper } = search.bounds(ReadingKind::Strict);
+    let CapacityBounds { lower, upper } = search.bounds(ReadingKind::Strict);
     assert_eq!((lower, upper), (None, Some(10.0)));
 }
 

@@ -10,7 +10,7 @@ use crate::summary::{
     Bottleneck, BrokerShares, FlowKind, FlowSummary, GeneratorState, TrialSummary,
 };
 use kgauge_results::folder::RunRead;
-use kgauge_results::run::{RepeatKey, Subject};
+use kgauge_results::run::{MachineRecord, RepeatKey, Subject};
 use kgauge_results::{Quantile, TimeKind};
 use kgauge_scenario::{Arrivals, CompressionCodec, Fault, FlowPlan, RequestFault, Shape, Trial};
 
@@ -103,6 +103,15 @@ pub struct SizingMachine {
     pub processors: Option<u32>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
+}
+
+impl SizingMachine {
+    /// Whether both can be one machine.
+    pub(super) fn is_same(&self, other: &SizingMachine) -> bool {
+        self.cpu_model == other.cpu_model
+            && self.processors == other.processors
+            && MachineRecord::is_same_memory(self.memory_bytes, other.memory_bytes)
+    }
 }
 
 /// Why a trial says nothing about cost.

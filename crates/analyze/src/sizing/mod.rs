@@ -141,7 +141,9 @@ fn basis(trials: &[TrialFacts], usable: &[&TrialFacts]) -> Result<SizingBasis, S
     let mut machines: Vec<SizingMachine> = Vec::new();
     for facts in usable {
         push_new(&mut releases, &facts.release);
-        push_new(&mut machines, &facts.machine);
+        if !machines.iter().any(|known| known.is_same(&facts.machine)) {
+            machines.push(facts.machine.clone());
+        }
         push_new(&mut basis.runs, &facts.run_id);
         basis.generator_limited += u32::from(facts.is_generator_limited);
     }

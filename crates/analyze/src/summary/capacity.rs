@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::factor::Factor;
 use super::limit::Bottleneck;
-use crate::search::SearchBounds;
+use crate::search::CapacityBounds;
 use crate::statistics::{Interval, Spread};
 
 /// The capacity of one combination of settings.
@@ -94,15 +94,6 @@ pub struct CapacitySearch {
     pub took_s: f64,
 }
 
-/// Two loads: the goals hold at one and not at the other.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CapacityBounds {
-    /// The highest load below `upper` at which the goals hold, in records per second; null if there is none.
-    pub lower: Option<f64>,
-    /// The lowest load at which they do not; null if there is none.
-    pub upper: Option<f64>,
-}
-
 /// One load of a search, all its measurements together.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CapacityLoad {
@@ -161,12 +152,6 @@ pub struct CapacityStep {
     pub void: Option<VoidCause>,
     /// The strict bounds after it.
     pub strict: CapacityBounds,
-}
-
-impl From<SearchBounds> for CapacityBounds {
-    fn from(SearchBounds { lower, upper }: SearchBounds) -> CapacityBounds {
-        CapacityBounds { lower, upper }
-    }
 }
 
 impl CapacitySearch {

@@ -1,7 +1,8 @@
 //! The bounds that a recorded search has.
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{CapacityBounds, LoadVerdict, Status};
+use kgauge_analyze::search::CapacityBounds;
+use kgauge_analyze::summary::{LoadVerdict, Status};
 use kgauge_results::run::{
     GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,
     SearchStart, VoidCause,

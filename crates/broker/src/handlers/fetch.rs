@@ -281,7 +281,10 @@ fn read(
         && let Reader::Consumer { rack } = &fetch.reader
         && let Some(other) = nearer(&image, own, replica, partition.offset, rack)
     {
-        return Ok(sent_elsewhere(replica, partition.index, other));
+        return Ok(FetchedPartition {
+            preferred_read_replica: other.0,
+            ..offsets_of(replica, partition.index)
+        });
     }
     let readable = replica.log.high_watermark();
     let request = ReadRequest {
@@ -316,14 +319,15 @@ fn nearer(
     }
 }
 
-fn sent_elsewhere(replica: &Replica, index: i32, other: NodeId) -> FetchedPartition {
+/// The answer without records.
+fn offsets_of(replica: &Replica, index: i32) -> FetchedPartition {
     FetchedPartition {
         index,
         error: ErrorCode::None,
         high_watermark: replica.log.high_watermark(),
         last_stable_offset: replica.log.last_stable_offset(),
         log_start_offset: replica.log.log_start_offset(),
-        preferred_read_replica: other.0,
+        preferred_read_replica: -1,
         records: None,
     }
 }
@@ -339,13 +343,8 @@ fn read_replica(
         .read(request)
         .map_err(|error| ErrorCode::from_i16(error.code()))?;
     Ok(FetchedPartition {
-        index,
-        error: ErrorCode::None,
-        high_watermark: replica.log.high_watermark(),
-        last_stable_offset: replica.log.last_stable_offset(),
-        log_start_offset: replica.log.log_start_offset(),
-        preferred_read_replica: -1,
         records: read.slice,
+        ..offsets_of(replica, index)
     })
 }
 

@@ -108,11 +108,16 @@ impl ReusingStorage {
             return;
         };
         let spare = files.spares.swap_remove(largest);
-        if let Ok(metadata) = fs::metadata(&spare.path)
-            && fs::rename(&spare.path, path).is_ok()
-        {
-            spare.length.store(0, Ordering::Release);
-            files.lengths.insert(metadata.ino(), spare.length);
+        let metadata = fs::metadata(&spare.path);
+        match metadata.and_then(|metadata| fs::rename(&spare.path, path).map(|()| metadata)) {
+            Ok(metadata) => {
+                spare.length.store(0, Ordering::Release);
+                files.lengths.insert(metadata.ino(), spare.length);
+            }
+            // Nobody counts its bytes any more.
+            Err(_) => {
+                let _ = fs::remove_file(&spare.path);
+            }
         }
     }
 
@@ -373,6 +378,21 @@ mod tests {
         assert_eq!(content(&*log), b"new");
         disk.storage.prepare(1 << 20, 0);
         assert_eq!(disk.spare_files(), 2);
+    }
+
+    #[test]
+    fn a_spare_file_that_cannot_be_moved_is_removed() {
+        let disk = Disk::new(1 << 20);
+        disk.create("a-0/0.log").write_at(&OLD, 0).unwrap();
+        disk.remove_topic("a-0");
+        assert_eq!(disk.spare_files(), 1);
+        let nowhere = disk.dir.path().join("b-0/0.log");
+        assert!(
+            disk.storage
+                .open(&nowhere, OpenMode::CreateOrTruncate)
+                .is_err()
+        );
+        assert_eq!(disk.spare_files(), 0);
     }
 
     #[test]

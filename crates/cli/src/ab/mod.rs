@@ -6,8 +6,8 @@ mod two_targets;
 use std::path::Path;
 
 use kgauge_results::folder::layout::RUN;
-use kgauge_runner::{AbRequest, Question, ScenarioChanges, two_sides};
-use kgauge_scenario::{AbKind, AbOptions, BuiltIn, Size};
+use kgauge_runner::{AbRequest, Question, two_sides};
+use kgauge_scenario::{AbKind, AbOptions, BuiltIn};
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
@@ -173,16 +173,11 @@ fn side(
     settings: &[String],
     built_in: &BuiltInArgs,
 ) -> anyhow::Result<Question> {
-    let mut set = run::settings_of(&arguments.set)?;
-    set.extend(run::settings_of(settings)?);
-    let changes = ScenarioChanges {
-        size: match arguments.quick {
-            true => Size::Quick,
-            false => Size::Default,
-        },
-        set,
-        ..ScenarioChanges::default()
-    };
+    let changes = run::changes_of(&ScenarioArgs {
+        quick: arguments.quick,
+        set: [arguments.set.as_slice(), settings].concat(),
+        ..ScenarioArgs::default()
+    })?;
     let what = arguments.what.get(index).map(String::as_str);
     run::question_of(
         what.unwrap_or(BuiltIn::Throughput.name()),

@@ -2,8 +2,8 @@
 
 mod flags;
 
-use kgauge_runner::{Question, ScenarioChanges, resumed_tune, tuned};
-use kgauge_scenario::{BuiltIn, SettingScope, Size, TuneGoal, TuneOptions, TunePreset};
+use kgauge_runner::{Question, resumed_tune, tuned};
+use kgauge_scenario::{BuiltIn, SettingScope, TuneGoal, TuneOptions, TunePreset};
 
 use crate::ab;
 use crate::args::{RunArgs, ScenarioArgs};
@@ -47,15 +47,12 @@ fn question(arguments: &TuneArgs) -> anyhow::Result<Question> {
     if BuiltIn::named(what).is_some() && !arguments.quick {
         built_in.default_duration(DURATION);
     }
-    let changes = ScenarioChanges {
-        size: match arguments.quick {
-            true => Size::Quick,
-            false => Size::Default,
-        },
+    let changes = run::changes_of(&ScenarioArgs {
+        quick: arguments.quick,
         only: arguments.only.clone(),
-        set: run::settings_of(&arguments.set)?,
-        ..ScenarioChanges::default()
-    };
+        set: arguments.set.clone(),
+        ..ScenarioArgs::default()
+    })?;
     let question = run::question_of(what, &built_in, &changes)?;
     let options = TuneOptions {
         set: changes.set,

@@ -108,14 +108,6 @@ pub enum ConfigsError {
 }
 
 impl ConfigsError {
-    fn next(&self) -> Next {
-        match self {
-            ConfigsError::Refused { code, .. } => Next::after(*code),
-            ConfigsError::Unanswered { .. } => Next::GiveUp,
-            ConfigsError::Cluster(error) => error.next(),
-        }
-    }
-
     fn refused(
         resource: AdminConfigResource<'_>,
         code: i16,
@@ -153,6 +145,14 @@ impl OperationError for ConfigsError {
             _ => None,
         }
     }
+
+    fn next(&self) -> Next {
+        match self {
+            ConfigsError::Refused { code, .. } => Next::after(*code),
+            ConfigsError::Unanswered { .. } => Next::GiveUp,
+            ConfigsError::Cluster(error) => error.next(),
+        }
+    }
 }
 
 impl Cluster {
@@ -163,10 +163,7 @@ impl Cluster {
     ) -> Result<Vec<ConfigEntry>, ConfigsError> {
         self.retrying("read settings", |cluster, deadline| {
             let attempt = cluster.describe_configs_once(resource, deadline);
-            attempt.map_err(|error| FailedAttempt {
-                next: error.next(),
-                error,
-            })
+            attempt.map_err(FailedAttempt::of)
         })
     }
 
@@ -178,10 +175,7 @@ impl Cluster {
     ) -> Result<(), ConfigsError> {
         self.retrying("change settings", |cluster, deadline| {
             let attempt = cluster.alter_configs_once(resource, changes, deadline);
-            attempt.map_err(|error| FailedAttempt {
-                next: error.next(),
-                error,
-            })
+            attempt.map_err(FailedAttempt::of)
         })
     }
 

@@ -130,6 +130,17 @@ impl OperationError for CreateTopicError {
             _ => None,
         }
     }
+
+    fn next(&self) -> Next {
+        match self {
+            Self::Refused { code, .. } => Next::after(*code),
+            Self::Cluster { error, .. } => error.next(),
+            Self::Exists { .. }
+            | Self::Unanswered { .. }
+            | Self::Unsupported { .. }
+            | Self::NotReady { .. } => Next::GiveUp,
+        }
+    }
 }
 
 impl Cluster {
@@ -142,25 +153,20 @@ impl Cluster {
         self.retrying("create the topic", |cluster, deadline| {
             let error = match cluster.create_once(topic, deadline) {
                 Ok(()) => return Ok(()),
-                Err(error) => error,
-            };
-            let next = match &error {
                 // The controller answered before it was done: the wait for leaders decides.
-                CreateTopicError::Refused {
+                Err(CreateTopicError::Refused {
                     code: ErrorCode::RequestTimedOut,
                     ..
-                } => return Ok(()),
-                CreateTopicError::Exists { .. } if unanswered => return Ok(()),
-                CreateTopicError::Refused { code, .. } => Next::after(*code),
-                CreateTopicError::Cluster { error, .. } => {
-                    unanswered |= error.may_have_been_done();
-                    error.next()
-                }
-                _ => Next::GiveUp,
+                }) => return Ok(()),
+                Err(CreateTopicError::Exists { .. }) if unanswered => return Ok(()),
+                Err(error) => error,
             };
+            if let CreateTopicError::Cluster { error, .. } = &error {
+                unanswered |= error.may_have_been_done();
+            }
             Err(FailedAttempt {
+                next: error.next(),
                 error: error.after_doubt(unanswered),
-                next,
             })
         })?;
         self.await_leaders(topic)

@@ -38,14 +38,6 @@ pub enum DeleteGroupError {
 }
 
 impl DeleteGroupError {
-    fn next(&self) -> Next {
-        match self {
-            DeleteGroupError::Refused { code, .. } => Next::after(*code),
-            DeleteGroupError::Unanswered { .. } => Next::GiveUp,
-            DeleteGroupError::Cluster { error, .. } => error.next(),
-        }
-    }
-
     /// The fix for the user.
     pub fn fix(&self) -> &'static str {
         match self {
@@ -65,6 +57,14 @@ impl OperationError for DeleteGroupError {
             _ => None,
         }
     }
+
+    fn next(&self) -> Next {
+        match self {
+            DeleteGroupError::Refused { code, .. } => Next::after(*code),
+            DeleteGroupError::Unanswered { .. } => Next::GiveUp,
+            DeleteGroupError::Cluster { error, .. } => error.next(),
+        }
+    }
 }
 
 impl Cluster {
@@ -73,10 +73,7 @@ impl Cluster {
     pub fn delete_group(&mut self, group: &str) -> Result<(), DeleteGroupError> {
         self.retrying("delete the group", |cluster, deadline| {
             let attempt = cluster.delete_group_once(group, deadline);
-            attempt.map_err(|error| FailedAttempt {
-                next: error.next(),
-                error,
-            })
+            attempt.map_err(FailedAttempt::of)
         })
     }
 

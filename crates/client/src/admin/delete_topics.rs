@@ -84,26 +84,27 @@ impl OperationError for DeleteTopicError {
             _ => None,
         }
     }
+
+    fn next(&self) -> Next {
+        match self {
+            Self::Refused { code, .. } => Next::after(*code),
+            Self::Cluster { error, .. } => error.next(),
+            Self::Unanswered { .. } | Self::StillThere { .. } => Next::GiveUp,
+        }
+    }
 }
 
 impl Cluster {
     /// Deletes one topic and waits until no broker lists it. A missing topic is not an error.
     pub fn delete_topic(&mut self, topic: &str) -> Result<(), DeleteTopicError> {
         self.retrying("delete the topic", |cluster, deadline| {
-            let error = match cluster.delete_once(topic, deadline) {
-                Ok(()) => return Ok(()),
-                Err(error) => error,
-            };
-            let next = match &error {
-                DeleteTopicError::Refused {
+            match cluster.delete_once(topic, deadline) {
+                Err(DeleteTopicError::Refused {
                     code: ErrorCode::RequestTimedOut,
                     ..
-                } => return Ok(()),
-                DeleteTopicError::Refused { code, .. } => Next::after(*code),
-                DeleteTopicError::Cluster { error, .. } => error.next(),
-                _ => Next::GiveUp,
-            };
-            Err(FailedAttempt { error, next })
+                }) => Ok(()),
+                attempt => attempt.map_err(FailedAttempt::of),
+            }
         })?;
         let gone = |found: Option<&_>| found.map_or(Ok(()), |_| Err(String::new()));
         self.await_everywhere(topic, SilentBroker::Skip, gone)

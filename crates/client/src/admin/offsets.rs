@@ -100,14 +100,6 @@ impl OffsetsError {
             }
         }
     }
-
-    fn next(&self) -> Next {
-        match self {
-            OffsetsError::Partition { code, .. } => Next::after(*code),
-            OffsetsError::Unanswered { .. } => Next::GiveUp,
-            OffsetsError::Cluster(error) => error.next(),
-        }
-    }
 }
 
 impl OperationError for OffsetsError {
@@ -115,6 +107,14 @@ impl OperationError for OffsetsError {
         match self {
             Self::Cluster(error) => Some(error),
             _ => None,
+        }
+    }
+
+    fn next(&self) -> Next {
+        match self {
+            OffsetsError::Partition { code, .. } => Next::after(*code),
+            OffsetsError::Unanswered { .. } => Next::GiveUp,
+            OffsetsError::Cluster(error) => error.next(),
         }
     }
 }
@@ -142,10 +142,7 @@ impl Cluster {
         let mut found: BTreeMap<i32, i64> = BTreeMap::new();
         self.retrying("look up offsets", |cluster, deadline| {
             let attempt = cluster.offsets_once(topic, at, &mut found, deadline);
-            attempt.map_err(|error| FailedAttempt {
-                next: error.next(),
-                error,
-            })
+            attempt.map_err(FailedAttempt::of)
         })?;
         Ok(found.into_values().collect())
     }

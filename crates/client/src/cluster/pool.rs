@@ -30,7 +30,7 @@ impl Pool {
     pub(super) fn has(&self, broker_id: i32) -> bool {
         let slot = self.brokers.get(&broker_id);
         slot.and_then(|slot| slot.connection.as_ref())
-            .is_some_and(|open| !open.is_broken() && !open.is_session_over())
+            .is_some_and(Connection::is_usable)
     }
 
     /// The connection to a broker, opened if necessary.
@@ -51,7 +51,7 @@ impl Pool {
             let fresh = config
                 .connection_idle_max
                 .is_none_or(|max| open.idle() < max);
-            fresh && !open.is_broken() && !open.is_session_over() && slot.address == broker.address
+            fresh && open.is_usable() && slot.address == broker.address
         });
         let connection = match usable {
             Some(open) => open,

@@ -22,15 +22,31 @@ impl<E: From<ClusterError>> From<ClusterError> for FailedAttempt<E> {
     }
 }
 
+impl<E: OperationError> FailedAttempt<E> {
+    pub(crate) fn of(error: E) -> FailedAttempt<E> {
+        FailedAttempt {
+            next: error.next(),
+            error,
+        }
+    }
+}
+
 /// An operation's error, which may be a problem on the way to the cluster.
 pub(crate) trait OperationError {
     /// That problem, if it is one.
     fn cluster_error(&mut self) -> Option<&mut ClusterError>;
+
+    /// Whether another attempt makes sense.
+    fn next(&self) -> Next;
 }
 
 impl OperationError for ClusterError {
     fn cluster_error(&mut self) -> Option<&mut ClusterError> {
         Some(self)
+    }
+
+    fn next(&self) -> Next {
+        ClusterError::next(self)
     }
 }
 

@@ -165,11 +165,11 @@ impl Connection {
         self.used.elapsed()
     }
 
-    /// Whether the broker's authentication of this client may expire before the end of one more request. A new
-    /// connection takes as many exchanges as a new authentication.
-    pub(crate) fn is_session_over(&self) -> bool {
+    /// Whether one more request can succeed on it: it is not broken, and the broker's authentication of this client
+    /// lasts until the end of that request. A new connection takes as many exchanges as a new authentication.
+    pub(crate) fn is_usable(&self) -> bool {
         let limit = Instant::now() + self.request_timeout.min(SESSION_MARGIN);
-        self.session_end.is_some_and(|end| end <= limit)
+        !self.broken && self.session_end.is_none_or(|end| end > limit)
     }
 
     pub(crate) fn interrupt(&self) -> Interrupt {

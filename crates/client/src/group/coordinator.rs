@@ -113,11 +113,7 @@ impl Coordinator {
     }
 
     fn link(&mut self) -> Result<&mut Connection, ClusterError> {
-        let usable = self
-            .link
-            .take()
-            .filter(|link| !link.is_broken() && !link.is_session_over());
-        let link = match usable {
+        let link = match self.link.take().filter(Connection::is_usable) {
             Some(link) => link,
             None => {
                 let broker_id = self.cluster.group_coordinator(&self.group)?;

@@ -9,6 +9,7 @@ use kgauge_client::Interrupt;
 use super::error::DeployError;
 use super::log_lines::{LogLines, LogStep};
 use super::pod_states::RunPods;
+use super::refusal::Refusals;
 use super::run::DeployedRun;
 use crate::kubectl_error::KubectlError;
 
@@ -75,6 +76,7 @@ pub fn follow(
         shown: (String::new(), now),
         failed: BTreeSet::new(),
         lost_since: None,
+        refusals: None,
         lead: None,
         log: None,
         lines_shown: 0,
@@ -124,6 +126,8 @@ struct Follower<'a> {
     /// Agents whose end was shown.
     failed: BTreeSet<String>,
     lost_since: Option<Instant>,
+    /// Since Kubernetes refuses to create pods.
+    refusals: Option<Refusals>,
     /// The name of the lead's pod, once it runs.
     lead: Option<String>,
     log: Option<LogLines>,
@@ -254,13 +258,12 @@ impl Follower<'_> {
 
     /// # Errors
     /// Why waiting for pods does not help, or that it took too long.
-    fn check_wait(&self, pods: &RunPods, count: usize) -> Result<Duration, DeployError> {
+    fn check_wait(&mut self, pods: &RunPods, count: usize) -> Result<Duration, DeployError> {
         let waited = self.start.elapsed();
-        if pods.items.len() < count
-            && waited >= CREATED_MAX
-            && let Some(message) = self.run.refusal()
-        {
-            return Err(DeployError::NotCreated(message));
+        let are_missing = pods.items.len() < count && waited >= CREATED_MAX;
+        match are_missing.then(|| self.run.refusal()).flatten() {
+            Some(message) => self.note_refusal(message, pods.items.len())?,
+            None => self.refusals = None,
         }
         if waited < PENDING_MAX {
             return Ok(POLL_START);
@@ -276,6 +279,27 @@ impl Follower<'_> {
             minutes: PENDING_MAX.as_secs() / 60,
             message,
         })
+    }
+
+    /// Waits for a while for Kubernetes to create pods that it refuses, unless waiting cannot help.
+    fn note_refusal(&mut self, message: String, pods: usize) -> Result<(), DeployError> {
+        let now = Instant::now();
+        let refusals = self
+            .refusals
+            .get_or_insert_with(|| Refusals::new(pods, now));
+        let left = refusals.time_left(&message, pods, now);
+        if left.is_zero() {
+            return Err(DeployError::NotCreated(message));
+        }
+        let shown = refusals.shown.map(|shown| now.duration_since(shown));
+        if shown.is_none_or(|ago| ago >= REPEAT) {
+            refusals.shown = Some(now);
+            let seconds = left.as_secs();
+            (self.show)(&format!(
+                "kgauge: Kubernetes refuses pods, waiting ({seconds} s left): {message}"
+            ));
+        }
+        Ok(())
     }
 
     /// Checks a run whose pods all run. Returns when to check again.

@@ -5,6 +5,7 @@ mod error;
 mod follow;
 mod log_lines;
 mod pod_states;
+mod refusal;
 mod rights;
 mod run;
 

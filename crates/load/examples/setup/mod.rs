@@ -1,8 +1,8 @@
 //! Plans for the examples: one flow on a topic of [`PARTITIONS`] partitions.
 
 use kgauge_scenario::{
-    Acks, Arrivals, FlowPlan, KeyChoice, KeyPlan, ProduceFlow, ProducerSettings, RecordPlan, Shape,
-    Share, Stages, TopicPlan,
+    Acks, FlowPlan, KeyChoice, KeyPlan, ProduceFlow, ProducerSettings, RecordPlan, Shape, Share,
+    Stages, TopicPlan,
 };
 
 /// Partitions of every topic.
@@ -28,16 +28,10 @@ pub(crate) fn writers(
     shape: Shape,
 ) -> FlowPlan {
     FlowPlan::Produce(ProduceFlow {
-        driver: kgauge_scenario::Driver::Kgauge,
-        name: "writers".into(),
-        producers: 1,
         shape,
         records_max: Some(records),
-        arrivals: Arrivals::Even,
-        record: record(value_bytes),
         settings: settings(acks, batch_bytes),
-        skip_after_ns: u64::MAX,
-        transaction: None,
+        ..ProduceFlow::of_records("writers", record(value_bytes))
     })
 }
 

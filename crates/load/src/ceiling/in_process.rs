@@ -11,11 +11,12 @@ use kgauge_wire::message_set::tally;
 use kgauge_wire::record_batch::TallyDepth;
 use mio::Token;
 
-use super::{Ceiling, CeilingError, CeilingSetup, TOPIC, ns, payload_of};
+use super::{Ceiling, CeilingError, CeilingSetup, TOPIC, ns};
 use crate::broker_link::BrokerLink;
 use crate::clock::Clock;
 use crate::hold_delta::thread_cpu_ns;
 use crate::load_setup::PrepareError;
+use crate::parts::payload_of;
 use crate::payload::Payload;
 use crate::prepare::cores;
 use crate::produce::{Producer, ProducerSetup, RecordsFormat};

@@ -10,20 +10,18 @@ mod sink;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use kgauge_client::{Address, ClientConfig, Interrupt};
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{SliceSink, Stage};
 use kgauge_scenario::{
-    Arrivals, ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, Partitioner, ProduceFlow, Shape,
-    Share, Stages, StartOffset,
+    ConsumeEnd, ConsumeFlow, FlowPlan, PartitionShare, Partitioner, ProduceFlow, Share, Stages,
+    StartOffset,
 };
 
 use crate::clock::Clock;
 use crate::load_setup::{LoadSetup, PrepareError};
-use crate::payload::{Payload, payload_for};
 use crate::prepare::PreparedLoad;
 use crate::run::LoadError;
 pub use known::Ceilings;
@@ -172,15 +170,10 @@ fn share_of(setup: &CeilingSetup<'_>) -> Result<Share, CeilingError> {
 }
 
 fn at_full_speed(flow: &ProduceFlow, producers: u32) -> ProduceFlow {
+    // The sink does not support transactions, and other clients have no ceiling.
     let mut flow = ProduceFlow {
         producers,
-        shape: Shape::Max,
-        arrivals: Arrivals::Even,
-        records_max: None,
-        // The sink does not support transactions, and other clients have no ceiling.
-        transaction: None,
-        driver: kgauge_scenario::Driver::Kgauge,
-        ..flow.clone()
+        ..flow.at_full_speed()
     };
     // The sink is one broker that leads every partition.
     if let Partitioner::Broker(_) = flow.settings.partitioner {
@@ -212,15 +205,6 @@ fn writer_of(share: &Share) -> Option<ProduceFlow> {
         let preload = share.trial.topic.preload.as_ref()?;
         Some(at_full_speed(&crate::preload::flow_of(preload), 1))
     })
-}
-
-fn payload_of(share: &Share, flow: &ProduceFlow) -> Result<Arc<Payload>, CeilingError> {
-    let payload = payload_for(flow, share.flow_seed(&flow.name));
-    let payload = payload.map_err(|error| PrepareError::Payload {
-        flow: flow.name.clone(),
-        error,
-    })?;
-    Ok(Arc::new(payload))
 }
 
 fn ns(time: Duration) -> u64 {

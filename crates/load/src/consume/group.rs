@@ -65,6 +65,8 @@ impl Presence {
 /// The consumer's side.
 #[derive(Debug)]
 pub(crate) struct GroupSubscription {
+    /// The number of its consumer in the flow.
+    pub(super) consumer: u32,
     pub(super) events: Receiver<MemberEvent>,
     pub(super) released: Sender<ReleaseAck>,
     pub(super) presence: Arc<Presence>,

@@ -2,6 +2,7 @@
 
 use super::consumer::{Consumer, FetchedRecords, Position};
 use super::group::MemberEvent;
+use super::progress::GroupProgress;
 use crate::worker_context::WorkerContext;
 
 /// How often a member without partitions checks whether the group is done.
@@ -151,9 +152,13 @@ impl Consumer {
     pub(super) fn note_read(&self, part: &FetchedRecords, records: u64) -> Option<(i64, i64)> {
         let subscription = self.subscription.as_ref()?;
         let position = &self.positions[part.position];
-        let (partition, offset) = (position.partition, position.offset);
-        let from = part.from_offset;
-        subscription.shared.note(partition, from, offset, records)
+        subscription.shared.note(GroupProgress {
+            consumer: subscription.consumer,
+            partition: position.partition,
+            from: part.from_offset,
+            offset: position.offset,
+            records,
+        })
     }
 
     fn group_name(&self) -> String {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -56,7 +55,9 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
     let (tell_end, over) = channel();
     let presence = Arc::new(Presence::default());
     let (stop, give_up) = (Interrupt::new(), Interrupt::new());
+    let consumer = setup.consumer;
     let subscription = GroupSubscription {
+        consumer,
         events,
         released: release,
         presence: Arc::clone(&presence),
@@ -65,7 +66,6 @@ pub(crate) fn start(setup: MemberSetup) -> std::io::Result<(GroupSubscription, M
         name: setup.name.clone(),
     };
     let (flow, shared) = (setup.flow, Arc::clone(&setup.shared));
-    let consumer = setup.consumer;
     let body = GroupThread {
         event_sender,
         released,
@@ -284,7 +284,7 @@ impl GroupThread {
                 };
                 let shared = &self.setup.shared;
                 let offset = committed.unwrap_or(shared.starts[place as usize]);
-                shared.at[place as usize].store(offset, Ordering::Release);
+                shared.claim(place, self.setup.consumer, offset);
                 positions.push((place, offset));
             }
         }

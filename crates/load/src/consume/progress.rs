@@ -2,12 +2,62 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// The positions of a group, by partition; the current owner of a partition writes its position.
+/// A position in a partition, and the consumer that it belongs to, in one atomic: a consumer that lost the partition
+/// and does not know that so far must not overwrite the position of the next one.
+#[derive(Debug)]
+struct OwnedPosition(AtomicU64);
+
+impl OwnedPosition {
+    /// A million records per second reach this in nine years. The other bits are the consumer's number: each has a
+    /// thread, so there are fewer.
+    const OFFSET_BITS: u32 = 48;
+
+    fn new(start: i64) -> OwnedPosition {
+        OwnedPosition(AtomicU64::new(OwnedPosition::packed(u32::MAX, start)))
+    }
+
+    fn packed(consumer: u32, offset: i64) -> u64 {
+        let offset = offset.clamp(0, (1 << OwnedPosition::OFFSET_BITS) - 1) as u64;
+        (u64::from(consumer) << OwnedPosition::OFFSET_BITS) | offset
+    }
+
+    fn offset(&self) -> i64 {
+        let packed = self.0.load(Ordering::Acquire);
+        (packed & ((1 << OwnedPosition::OFFSET_BITS) - 1)) as i64
+    }
+
+    fn claim(&self, consumer: u32, offset: i64) {
+        let packed = OwnedPosition::packed(consumer, offset);
+        self.0.store(packed, Ordering::Release);
+    }
+
+    /// Nothing happens if it is another consumer's.
+    fn advance(&self, consumer: u32, offset: i64) {
+        let moved = OwnedPosition::packed(consumer, offset);
+        let owner = |packed: u64| packed >> OwnedPosition::OFFSET_BITS;
+        let is_own = |known: u64| (owner(known) == owner(moved)).then_some(moved);
+        let _ = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, is_own);
+    }
+}
+
+/// What a consumer has read of a partition: from one offset up to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GroupProgress {
+    pub(super) consumer: u32,
+    pub(super) partition: u32,
+    pub(super) from: i64,
+    pub(super) offset: i64,
+    pub(super) records: u64,
+}
+
+/// The positions of a group, by partition; the current owner of a partition moves its position.
 #[derive(Debug)]
 pub(crate) struct GroupShared {
     /// The next offset to read; everything before it is checked and counted.
-    pub(super) at: Vec<AtomicI64>,
-    /// The highest value of `at` so far.
+    at: Vec<OwnedPosition>,
+    /// The highest offset that any member has reached.
     furthest: Vec<AtomicI64>,
     /// The start without a committed offset.
     pub(super) starts: Vec<i64>,
@@ -31,11 +81,10 @@ pub(crate) struct GroupShared {
 
 impl GroupShared {
     pub(crate) fn new(starts: Vec<i64>, ends: Option<Vec<i64>>, records_max: Option<u64>) -> Self {
-        let all = || starts.iter().map(|&start| AtomicI64::new(start)).collect();
         let committed = starts.iter().map(|_| AtomicI64::new(-1)).collect();
         Self {
-            at: all(),
-            furthest: all(),
+            at: starts.iter().copied().map(OwnedPosition::new).collect(),
+            furthest: starts.iter().copied().map(AtomicI64::new).collect(),
             starts,
             ends,
             records_max,
@@ -63,7 +112,7 @@ impl GroupShared {
             || self.is_hopeless.load(Ordering::Relaxed)
             || self.ends.as_ref().is_some_and(|ends| {
                 let mut both = self.at.iter().zip(ends);
-                both.all(|(at, &end)| at.load(Ordering::Relaxed) >= end)
+                both.all(|(at, &end)| at.offset() >= end)
             })
     }
 
@@ -82,19 +131,27 @@ impl GroupShared {
         self.ends.as_ref()?.get(partition as usize).copied()
     }
 
+    /// A consumer reads this partition from now on, from this offset.
+    pub(super) fn claim(&self, place: u32, consumer: u32, offset: i64) {
+        if let Some(at) = self.at.get(place as usize) {
+            at.claim(consumer, offset);
+        }
+    }
+
     /// A consumer has read a partition from one offset up to another. Returns the offsets before them that no member
     /// has read, if the group continued behind these.
-    pub(super) fn note(
-        &self,
-        partition: u32,
-        from: i64,
-        offset: i64,
-        records: u64,
-    ) -> Option<(i64, i64)> {
+    pub(super) fn note(&self, read: GroupProgress) -> Option<(i64, i64)> {
+        let GroupProgress {
+            consumer,
+            partition,
+            from,
+            offset,
+            records,
+        } = read;
         let at = self.at.get(partition as usize)?;
         // Before others can continue there.
         let furthest = self.furthest[partition as usize].fetch_max(offset, Ordering::AcqRel);
-        at.store(offset, Ordering::Release);
+        at.advance(consumer, offset);
         self.consumed.fetch_add(records, Ordering::Relaxed);
         // kgauge's topics are neither compacted nor transactional: one offset is one record.
         let again = furthest.min(offset).saturating_sub(from);
@@ -136,8 +193,7 @@ impl GroupShared {
     }
 
     pub(super) fn at(&self, place: u32) -> Option<i64> {
-        let at = self.at.get(place as usize)?;
-        Some(at.load(Ordering::Acquire))
+        Some(self.at.get(place as usize)?.offset())
     }
 }
 
@@ -145,34 +201,73 @@ impl GroupShared {
 mod tests {
     use super::*;
 
+    /// The first consumer has all partitions.
+    fn group(starts: &[i64], ends: Option<&[i64]>, records_max: Option<u64>) -> GroupShared {
+        let shared = GroupShared::new(starts.to_vec(), ends.map(<[i64]>::to_vec), records_max);
+        for (place, start) in (0..).zip(starts) {
+            shared.claim(place, 0, *start);
+        }
+        shared
+    }
+
+    /// All records of these offsets of the first partition.
+    fn read(consumer: u32, from: i64, offset: i64) -> GroupProgress {
+        GroupProgress {
+            consumer,
+            partition: 0,
+            from,
+            offset,
+            records: u64::try_from(offset - from).unwrap(),
+        }
+    }
+
     #[test]
     fn what_is_read_twice_is_counted_by_its_offsets() {
-        let shared = GroupShared::new(vec![0, 10], Some(vec![100, 10]), None);
-        shared.note(0, 0, 60, 60);
+        let shared = group(&[0, 10], Some(&[100, 10]), None);
+        shared.note(read(0, 0, 60));
         assert!(!shared.has_read_enough());
-        // Another member starts at the last commit, 40.
-        shared.at[0].store(40, Ordering::Relaxed);
-        shared.note(0, 40, 50, 10);
+        // Another member starts at the last commit.
+        shared.claim(0, 1, 40);
+        shared.note(read(1, 40, 50));
         assert_eq!(shared.again.load(Ordering::Relaxed), 10);
-        shared.note(0, 50, 100, 50);
+        shared.note(read(1, 50, 100));
         assert_eq!(
             shared.again.load(Ordering::Relaxed),
             20,
             "50 to 60 were read before"
         );
         assert!(shared.has_read_enough());
-        assert_eq!(shared.note(7, 0, 5, 5), None);
+        let unknown = GroupProgress {
+            partition: 7,
+            ..read(0, 0, 5)
+        };
+        assert_eq!(shared.note(unknown), None);
+    }
+
+    #[test]
+    fn a_consumer_that_lost_a_partition_does_not_move_its_position() {
+        let shared = group(&[0], Some(&[100]), None);
+        shared.note(read(0, 0, 60));
+        shared.claim(0, 1, 40);
+        // Its session is over, but nobody has told it.
+        shared.note(read(0, 60, 100));
+        assert_eq!(shared.at(0), Some(40));
+        assert!(!shared.has_read_enough());
+        shared.note(read(1, 40, 100));
+        assert_eq!(shared.at(0), Some(100));
+        assert!(shared.has_read_enough());
+        assert_eq!(shared.again.load(Ordering::Relaxed), 60);
     }
 
     #[test]
     fn what_nobody_read_is_counted_and_named() {
-        let shared = GroupShared::new(vec![0], None, None);
-        assert_eq!(shared.note(0, 0, 10, 10), None);
-        assert_eq!(shared.note(0, 12, 20, 8), Some((10, 12)));
-        assert_eq!(shared.note(0, 10, 12, 2), None);
+        let shared = group(&[0], None, None);
+        assert_eq!(shared.note(read(0, 0, 10)), None);
+        assert_eq!(shared.note(read(0, 12, 20)), Some((10, 12)));
+        assert_eq!(shared.note(read(0, 10, 12)), None);
         assert_eq!(shared.skipped.load(Ordering::Relaxed), 2);
-        let spread = GroupShared::new(vec![0], None, None).spread(true);
-        assert_eq!(spread.note(0, 12, 20, 8), None);
+        let spread = group(&[0], None, None).spread(true);
+        assert_eq!(spread.note(read(0, 12, 20)), None);
         assert_eq!(spread.skipped.load(Ordering::Relaxed), 0);
     }
 
@@ -197,10 +292,13 @@ mod tests {
 
     #[test]
     fn a_record_count_applies_to_the_whole_group() {
-        let shared = GroupShared::new(vec![0, 0], None, Some(30));
-        shared.note(0, 0, 10, 10);
+        let shared = group(&[0, 0], None, Some(30));
+        shared.note(read(0, 0, 10));
         assert!(!shared.has_read_enough());
-        shared.note(1, 0, 20, 20);
+        shared.note(GroupProgress {
+            partition: 1,
+            ..read(0, 0, 20)
+        });
         assert!(shared.has_read_enough());
     }
 }

@@ -170,26 +170,18 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_scenario::{Arrivals, ProducerSettings, Shape, SizePlan};
+    use kgauge_scenario::{ProducerSettings, SizePlan};
 
     use super::*;
 
     fn flow(codec: CompressionCodec, record: RecordPlan, batch_bytes: u32) -> ProduceFlow {
         ProduceFlow {
-            driver: kgauge_scenario::Driver::Kgauge,
-            name: "w".into(),
-            producers: 1,
-            shape: Shape::Max,
-            arrivals: Arrivals::Even,
-            records_max: None,
-            record,
             settings: ProducerSettings {
                 batch_bytes,
                 compression: Compression { codec, level: None },
                 ..ProducerSettings::default()
             },
-            skip_after_ns: 0,
-            transaction: None,
+            ..ProduceFlow::of_records("w", record)
         }
     }
 

@@ -1,8 +1,8 @@
 //! Values from a file, unchanged.
 
-use kgauge_scenario::{RecordFile, file_digest};
+use kgauge_scenario::{RecordFile, file_digest, mix};
 
-use super::{PayloadError, mix};
+use super::PayloadError;
 
 /// A file of records in memory.
 #[derive(Debug)]

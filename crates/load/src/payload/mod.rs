@@ -6,12 +6,11 @@ mod content;
 mod file;
 mod pool;
 
-use kgauge_scenario::{Content, HeadersPlan, KeyTable, RecordPlan, SizeTable};
+use kgauge_scenario::{Content, HeadersPlan, KeyTable, RecordPlan, SizeTable, mix};
 
 pub(crate) use calibrate::payload_for;
 pub use content::FlowContent;
 use file::FileValues;
-pub(crate) use pool::mix;
 use pool::{PayloadPool, PoolSetup};
 
 /// Why a flow's records cannot be made.

@@ -6,6 +6,8 @@
 //! is longer than a batch. Reading the pool sequentially lets the processor prefetch; with random positions, the copy
 //! of a 100-byte value took 100 ns, mostly waiting for memory.
 
+use kgauge_scenario::mix;
+
 /// Minimum length before a producer's values repeat.
 pub(super) const POOL_BYTES: usize = 1 << 20;
 
@@ -144,15 +146,6 @@ fn repeat(bytes: &mut [u8], seed: u64, random_part: f64) {
         let length = chunk.len();
         chunk[kept..].copy_from_slice(&phrase[kept..length]);
     }
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): a bijection that scatters 64 bits.
-#[inline]
-pub(crate) fn mix(value: u64) -> u64 {
-    let mut z = value;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Chooses the partition of a record whose key does not.
 
-use kgauge_scenario::{Partitioner, ProducerSettings};
+use kgauge_scenario::{Partitioner, ProducerSettings, mix};
 
 use super::partition::PartitionQueue;
-use crate::payload::mix;
 
 /// Chooses partitions.
 ///

@@ -17,7 +17,7 @@ pub(crate) use scale::Scale;
 pub(crate) use unit::AxisUnit;
 
 /// One chart.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Chart {
     /// Unique in the page: `trial-2-latency`.
     pub(crate) id: String,
@@ -115,7 +115,7 @@ pub(crate) fn text_bytes(text: &str) -> usize {
 }
 
 /// One axis.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Axis {
     /// What it shows.
     pub(crate) name: String,
@@ -244,6 +244,15 @@ impl LineStyle {
             dash,
             marker: None,
             joined: true,
+        }
+    }
+
+    /// Single points.
+    pub(crate) fn dots(colour: usize, marker: Marker) -> Self {
+        Self {
+            marker: Some(marker),
+            joined: false,
+            ..Self::line(colour, Dash::Solid)
         }
     }
 }

@@ -31,6 +31,12 @@ pub(crate) enum Scale {
     },
 }
 
+impl Default for Scale {
+    fn default() -> Self {
+        Self::from_zero(1.0)
+    }
+}
+
 impl Scale {
     /// From zero to a round number at or above `high`.
     pub(crate) fn from_zero(high: f64) -> Self {

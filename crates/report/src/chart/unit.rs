@@ -3,7 +3,7 @@
 use crate::format;
 
 /// The unit of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum AxisUnit {
     /// Seconds since the start of a repeat.
     Seconds,
@@ -22,6 +22,7 @@ pub(crate) enum AxisUnit {
     /// Processor cores in use.
     Cores,
     /// A number without unit.
+    #[default]
     Plain,
 }
 

@@ -4,27 +4,15 @@ use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{AbSummary, MetricUnit};
 use kgauge_scenario::AbSide;
 
-use crate::chart::{
-    Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Mean, Point, Scale,
-};
+use super::{NamedLine, equal, equal_zone, grouped, percent};
+use crate::chart::{Axis, AxisUnit, Chart, ChartLine, Dash, LineStyle, Marker, Point, Scale};
 use crate::format;
 use crate::text::ab as words;
-
-/// A name and the look of its points.
-type NamedLine = (String, LineStyle, Vec<Point>);
 
 /// The charts, as far as there are pairs for them.
 pub(super) fn charts(test: &AbSummary) -> Vec<Chart> {
     let charts = [ratios(test), values(test)];
     charts.into_iter().flatten().collect()
-}
-
-fn dots(colour: usize, marker: Marker) -> LineStyle {
-    LineStyle {
-        marker: Some(marker),
-        joined: false,
-        ..LineStyle::line(colour, Dash::Solid)
-    }
 }
 
 /// One point per block, from 1.
@@ -33,29 +21,6 @@ fn points(test: &AbSummary, value: impl Fn(usize) -> Option<f64>) -> Vec<Point> 
     numbers
         .map(|index| Point::new((index + 1) as f64, value(index)))
         .collect()
-}
-
-/// A legend entry and a line for each that has points.
-fn grouped(lines: Vec<NamedLine>) -> (Vec<LegendEntry>, Vec<ChartLine>) {
-    let with_points = lines
-        .into_iter()
-        .filter(|(_, _, points)| points.iter().any(|point| point.y.is_some()));
-    let numbered = with_points.enumerate();
-    let pairs = numbered.map(|(group, (name, look, points))| {
-        let line = ChartLine {
-            group,
-            name: String::new(),
-            faint: false,
-            points,
-        };
-        (LegendEntry { name, look }, line)
-    });
-    pairs.unzip()
-}
-
-/// The percentage that a ratio is above 1.
-fn percent(ratio: f64) -> f64 {
-    100.0 * (ratio - 1.0)
 }
 
 /// The pairs, their mean so far, and both ends of its interval.
@@ -76,7 +41,7 @@ fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
         (value.abs() <= 2.0 * most).then_some(value)
     };
     vec![
-        ("pair".to_owned(), dots(0, Marker::Disc), pairs),
+        ("pair".to_owned(), LineStyle::dots(0, Marker::Disc), pairs),
         (
             "all pairs so far".to_owned(),
             LineStyle::line(2, Dash::Solid),
@@ -101,24 +66,13 @@ fn ratios(test: &AbSummary) -> Option<Chart> {
         return None;
     }
     let (mut groups, lines) = grouped(ratio_lines(test));
-    let equal = Interval {
-        low: percent(1.0 / (1.0 + test.width)),
-        high: percent(1.0 + test.width),
-    };
+    let equal = equal(test.width);
     let points = lines.iter().flat_map(|line| &line.points);
     let values = points.filter_map(|point| point.y);
     let (low, high) = values.fold((equal.low, equal.high), |(low, high), value| {
         (low.min(value), high.max(value))
     });
-    groups.push(LegendEntry {
-        name: format!("less than {}", words::width(test)),
-        look: LineStyle::line(3, Dash::Dotted),
-    });
-    let zone = Mean {
-        group: groups.len() - 1,
-        value: 0.0,
-        interval: Some(equal),
-    };
+    let zone = equal_zone(test.width, &mut groups);
     let scale = Scale::Linear {
         low: low.floor(),
         high: high.ceil(),
@@ -130,13 +84,10 @@ fn ratios(test: &AbSummary) -> Option<Chart> {
         subtitle: "each pair, and the 95 % interval of the mean after each".to_owned(),
         x: Axis::new("pair", block_scale(test), AxisUnit::Plain),
         y: Axis::new("difference", scale, AxisUnit::Percent),
-        bands: Vec::new(),
-        marks: Vec::new(),
         groups,
         means: vec![zone],
         lines,
-        end_labels: false,
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 
@@ -145,12 +96,12 @@ fn values(test: &AbSummary) -> Option<Chart> {
     let lines = vec![
         (
             words::side(test, AbSide::A),
-            dots(0, Marker::Disc),
+            LineStyle::dots(0, Marker::Disc),
             points(test, |index| test.blocks.get(index)?.a),
         ),
         (
             words::side(test, AbSide::B),
-            dots(1, Marker::Diamond),
+            LineStyle::dots(1, Marker::Diamond),
             points(test, |index| test.blocks.get(index)?.b),
         ),
     ];
@@ -180,13 +131,9 @@ fn values(test: &AbSummary) -> Option<Chart> {
         subtitle: "one repeat of each side per pair".to_owned(),
         x: Axis::new("pair", block_scale(test), AxisUnit::Plain),
         y: Axis::new(name, Scale::from_zero(high * factor), unit),
-        bands: Vec::new(),
-        marks: Vec::new(),
         groups,
-        means: Vec::new(),
         lines: lines.into_iter().map(scaled).collect(),
-        end_labels: false,
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 

@@ -2,9 +2,9 @@
 
 use kgauge_analyze::summary::{CapacitySearch, CapacitySummary, CapacityWindow};
 
+use super::{NamedLine, grouped};
 use crate::chart::{
-    Axis, AxisUnit, Band, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Mean, Point,
-    Scale,
+    Axis, AxisUnit, Band, Chart, Dash, LegendEntry, LineStyle, Marker, Mean, Point, Scale,
 };
 use crate::text;
 
@@ -34,7 +34,7 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
         .iter()
         .map(|load| Point::new(load.rate, load.value_ns));
     let (line, dots, diamonds) = window_styles();
-    let lines: Vec<(String, LineStyle, Vec<Point>)> = vec![
+    let lines: Vec<NamedLine> = vec![
         (format!("median {name} of a load"), line, medians.collect()),
         ("window that kept the goals".to_owned(), dots, windows(true)),
         (
@@ -72,17 +72,15 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
         x: Axis::new("offered records per second", x, AxisUnit::RecordsPerSecond),
         y: Axis::new(name, y, AxisUnit::Nanoseconds),
         bands: bands.into_iter().collect(),
-        marks: Vec::new(),
         groups,
         means: means.into_iter().collect(),
         lines: drawn,
-        end_labels: false,
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 
 /// A scale for the points of lines and the goal; `None` if there are none.
-fn value_scale(lines: &[(String, LineStyle, Vec<Point>)], limit: Option<f64>) -> Option<Scale> {
+fn value_scale(lines: &[NamedLine], limit: Option<f64>) -> Option<Scale> {
     let values = || {
         let points = lines.iter().flat_map(|(_, _, points)| points);
         points.filter_map(|point| point.y).chain(limit)
@@ -111,9 +109,8 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
     let (line, dots, diamonds) = window_styles();
     let upper = LineStyle::line(3, Dash::Dashed);
     let void = LineStyle {
-        marker: Some(Marker::Diamond),
-        joined: false,
-        ..LineStyle::line(4, Dash::Dotted)
+        dash: Dash::Dotted,
+        ..LineStyle::dots(4, Marker::Diamond)
     };
     let lower_points = steps().map(|(at, step)| Point::new(at, step.strict.lower));
     let upper_points = steps().map(|(at, step)| Point::new(at, step.strict.upper));
@@ -152,47 +149,19 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
             Scale::from_zero(high),
             AxisUnit::RecordsPerSecond,
         ),
-        bands: Vec::new(),
-        marks: Vec::new(),
         groups,
-        means: Vec::new(),
         lines,
-        end_labels: false,
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 
 /// A joined line, and single points of two kinds.
 fn window_styles() -> (LineStyle, LineStyle, LineStyle) {
-    let dots = LineStyle {
-        marker: Some(Marker::Disc),
-        joined: false,
-        ..LineStyle::line(0, Dash::Solid)
-    };
-    let diamonds = LineStyle {
-        marker: Some(Marker::Diamond),
-        joined: false,
-        ..LineStyle::line(1, Dash::Solid)
-    };
-    (LineStyle::line(2, Dash::Solid), dots, diamonds)
-}
-
-/// A legend entry and a line for each that has points.
-fn grouped(lines: Vec<(String, LineStyle, Vec<Point>)>) -> (Vec<LegendEntry>, Vec<ChartLine>) {
-    let (mut groups, mut drawn) = (Vec::new(), Vec::new());
-    for (name, look, points) in lines {
-        if points.iter().all(|point| point.y.is_none()) {
-            continue;
-        }
-        drawn.push(ChartLine {
-            group: groups.len(),
-            name: String::new(),
-            faint: false,
-            points,
-        });
-        groups.push(LegendEntry { name, look });
-    }
-    (groups, drawn)
+    (
+        LineStyle::line(2, Dash::Solid),
+        LineStyle::dots(0, Marker::Disc),
+        LineStyle::dots(1, Marker::Diamond),
+    )
 }
 
 #[cfg(test)]

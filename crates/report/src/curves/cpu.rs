@@ -60,12 +60,11 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
                 look: LineStyle::nth(colour),
             })
             .collect(),
-        means: Vec::new(),
         lines,
         end_labels: names
             .iter()
             .all(|name| name.chars().count() <= END_LABEL_LETTERS_MAX),
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 

@@ -42,11 +42,8 @@ fn heat(trial: &TrialView, index: usize, map: &HeatMap) -> Heat {
             y: Axis::new(name, scale, AxisUnit::Nanoseconds),
             bands: super::bands(&trial.timelines),
             marks: super::marks(&trial.timelines),
-            groups: Vec::new(),
-            means: Vec::new(),
-            lines: Vec::new(),
-            end_labels: false,
             notes: notes(trial, map),
+            ..Chart::default()
         },
         counted,
         seconds_per_column: map.seconds_per_column,

@@ -85,10 +85,10 @@ fn chart(trial: &TrialView, index: usize, flow: &str, alone: bool) -> Option<Cha
                 look: LineStyle::line(colour, shown.dash),
             })
             .collect(),
-        means: Vec::new(),
         lines,
         end_labels: true,
         notes: notes(trial, flow),
+        ..Chart::default()
     })
 }
 

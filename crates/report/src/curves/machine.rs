@@ -80,10 +80,9 @@ fn chart(trial: &TrialView, panel: Panel) -> Option<Chart> {
         bands: super::bands(timelines),
         marks: super::marks(timelines),
         groups: names.iter().enumerate().map(group).collect(),
-        means: Vec::new(),
         lines,
-        end_labels: false,
         notes: small.into_iter().collect(),
+        ..Chart::default()
     })
 }
 

@@ -11,13 +11,17 @@ mod sweep;
 mod throughput;
 mod tune;
 
+use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{AbSummary, CapacitySearch, CapacitySummary, TuneSummary};
 use kgauge_results::metrics::PanelSection;
-
 use kgauge_results::{SECOND_NS, Stage};
 
 use crate::chart::heat::Heat;
-use crate::chart::{Axis, AxisMark, AxisUnit, Band, Chart, MarkKind, Scale};
+use crate::chart::{
+    Axis, AxisMark, AxisUnit, Band, Chart, ChartLine, Dash, LegendEntry, LineStyle, MarkKind, Mean,
+    Point, Scale,
+};
+use crate::text;
 use crate::view::{Flow, Sweep, Timeline, TrialView};
 
 /// Which latencies of a trial: those that callers see, or those of closed loops and of requests.
@@ -91,6 +95,53 @@ pub(crate) fn of_ab(test: &AbSummary) -> Vec<Chart> {
 /// The charts of a search for better settings.
 pub(crate) fn of_tune(search: &TuneSummary) -> Vec<Chart> {
     tune::charts(search)
+}
+
+/// A name and the look of its points.
+type NamedLine = (String, LineStyle, Vec<Point>);
+
+/// A legend entry and a line for each that has points.
+fn grouped(lines: Vec<NamedLine>) -> (Vec<LegendEntry>, Vec<ChartLine>) {
+    let with_points = lines
+        .into_iter()
+        .filter(|(_, _, points)| points.iter().any(|point| point.y.is_some()));
+    let numbered = with_points.enumerate();
+    let pairs = numbered.map(|(group, (name, look, points))| {
+        let line = ChartLine {
+            group,
+            name: String::new(),
+            faint: false,
+            points,
+        };
+        (LegendEntry { name, look }, line)
+    });
+    pairs.unzip()
+}
+
+/// The percentage that a ratio is above 1.
+fn percent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
+/// Differences in per cent that are smaller than the width of interest.
+fn equal(width: f64) -> Interval {
+    Interval {
+        low: percent(1.0 / (1.0 + width)),
+        high: percent(1.0 + width),
+    }
+}
+
+/// The zone of these differences, with its entry in the legend.
+fn equal_zone(width: f64, groups: &mut Vec<LegendEntry>) -> Mean {
+    groups.push(LegendEntry {
+        name: format!("less than {}", text::ab::width(width)),
+        look: LineStyle::line(3, Dash::Dotted),
+    });
+    Mean {
+        group: groups.len() - 1,
+        value: 0.0,
+        interval: Some(equal(width)),
+    }
 }
 
 /// A moment of a repeat on the time axis.

@@ -64,13 +64,10 @@ pub(super) fn chart(trial: &TrialView, scope: LatencyScope) -> Option<Chart> {
         subtitle: "all repeats merged; one step per additional nine, log axis".to_owned(),
         x: Axis::new("percentile", Scale::Tail { nines }, AxisUnit::Quantile),
         y: Axis::new("latency", Scale::decades(low, high), AxisUnit::Nanoseconds),
-        bands: Vec::new(),
-        marks: Vec::new(),
         groups,
-        means: Vec::new(),
         lines,
-        end_labels: false,
         notes,
+        ..Chart::default()
     })
 }
 

@@ -98,13 +98,10 @@ fn latency_chart(sweep: &Sweep, id: &str) -> Option<Chart> {
         subtitle: "over all repeats, with the 95 % confidence interval; log axis".to_owned(),
         x,
         y: Axis::new("latency", Scale::decades(low, high), AxisUnit::Nanoseconds),
-        bands: Vec::new(),
-        marks: Vec::new(),
         groups,
         means: goals,
         lines,
-        end_labels: false,
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 
@@ -248,22 +245,14 @@ fn rate_chart(sweep: &Sweep, id: &str, shown: &RateChart) -> Option<Chart> {
         subtitle: subtitle(&y),
         x: factor_axis(sweep)?,
         y: Axis::new(shown.unit.key(), y, shown.unit),
-        bands: Vec::new(),
-        marks: Vec::new(),
         groups,
-        means: Vec::new(),
         lines,
-        end_labels: false,
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 
 fn published_style(colour: usize) -> LineStyle {
-    LineStyle {
-        marker: Some(Marker::Diamond),
-        joined: false,
-        ..LineStyle::line(colour * 2 + 1, Dash::Solid)
-    }
+    LineStyle::dots(colour * 2 + 1, Marker::Diamond)
 }
 
 /// A log axis where the figures span more than a linear one can show.

@@ -75,8 +75,8 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
         groups,
         means,
         lines,
-        end_labels: false,
         notes: notes(trial),
+        ..Chart::default()
     })
 }
 

@@ -4,9 +4,8 @@
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{AbRatio, TuneSummary};
 
-use crate::chart::{
-    Axis, AxisUnit, Chart, ChartLine, Dash, LegendEntry, LineStyle, Marker, Mean, Point, Scale,
-};
+use super::{equal, equal_zone, percent};
+use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Marker, Point, Scale};
 use crate::format;
 use crate::text::tune as words;
 
@@ -35,8 +34,8 @@ fn named(search: &TuneSummary) -> Vec<(String, AbRatio)> {
     named
 }
 
-fn percent(ratio: f64) -> f64 {
-    (100.0 * (ratio - 1.0)).clamp(-100.0, PERCENT_MAX)
+fn clamped(ratio: f64) -> f64 {
+    percent(ratio).clamp(-100.0, PERCENT_MAX)
 }
 
 /// A legend entry and a point for each effect.
@@ -51,18 +50,14 @@ fn points(
             true => Marker::Diamond,
             false => Marker::Disc,
         };
-        let look = LineStyle {
-            marker: Some(marker),
-            joined: false,
-            ..LineStyle::line(usize::from(is_winner), Dash::Solid)
-        };
+        let look = LineStyle::dots(usize::from(is_winner), marker);
         let interval = Interval {
-            low: percent(one.interval.low),
-            high: percent(one.interval.high),
+            low: clamped(one.interval.low),
+            high: clamped(one.interval.high),
         };
         let point = Point {
             interval: Some(interval),
-            ..Point::new((index + 1) as f64, Some(percent(one.ratio)))
+            ..Point::new((index + 1) as f64, Some(clamped(one.ratio)))
         };
         let line = ChartLine {
             group: index,
@@ -78,25 +73,14 @@ fn points(
 
 fn effects(search: &TuneSummary) -> Option<Chart> {
     let named = named(search);
-    let high = named.iter().map(|(_, one)| percent(one.interval.high));
-    let low = named.iter().map(|(_, one)| percent(one.interval.low));
-    let equal = Interval {
-        low: percent(1.0 / (1.0 + search.width)),
-        high: percent(1.0 + search.width),
-    };
+    let high = named.iter().map(|(_, one)| clamped(one.interval.high));
+    let low = named.iter().map(|(_, one)| clamped(one.interval.low));
+    let equal = equal(search.width);
     let high = high.reduce(f64::max)?.max(equal.high);
     let low = low.reduce(f64::min)?.min(equal.low);
     let count = named.len() as f64;
     let (mut groups, lines) = points(search, named);
-    groups.push(LegendEntry {
-        name: format!("less than {}", words::width(search)),
-        look: LineStyle::line(3, Dash::Dotted),
-    });
-    let zone = Mean {
-        group: groups.len() - 1,
-        value: 0.0,
-        interval: Some(equal),
-    };
+    let zone = equal_zone(search.width, &mut groups);
     let figure = words::figure_name(search);
     Some(Chart {
         id: "tune-effects".to_owned(),
@@ -118,13 +102,10 @@ fn effects(search: &TuneSummary) -> Option<Chart> {
             },
             AxisUnit::Percent,
         ),
-        bands: Vec::new(),
-        marks: Vec::new(),
         groups,
         means: vec![zone],
         lines,
-        end_labels: false,
-        notes: Vec::new(),
+        ..Chart::default()
     })
 }
 

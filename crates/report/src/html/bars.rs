@@ -108,26 +108,31 @@ fn write_drawing(page: &mut Markup, scale: &BarScale, bar: &AnswerBar) {
         ("height", "12"),
     ];
     page.shape("rect", &rect);
-    let line = |page: &mut Markup, class: &str, [x1, x2]: [&str; 2], [y1, y2]: [&str; 2]| {
-        let ends = [
-            ("class", class),
-            ("x1", x1),
-            ("x2", x2),
-            ("y1", y1),
-            ("y2", y2),
-        ];
-        page.shape("line", &ends);
-    };
     if let (Some(low), Some(high)) = (bar.low, bar.high) {
-        let (low, high) = (scale.place(low), scale.place(high));
-        line(page, "whisker", [&low, &high], ["9", "9"]);
-        line(page, "whisker", [&low, &low], ["5", "13"]);
-        line(page, "whisker", [&high, &high], ["5", "13"]);
+        write_whisker(page, &scale.place(low), &scale.place(high));
     }
     if let Some(published) = bar.published {
         let x = scale.place(published);
-        line(page, "published c1", [&x, &x], ["0", "18"]);
+        write_line(page, "published c1", [&x, &x], ["0", "18"]);
     }
+}
+
+/// An interval.
+pub(super) fn write_whisker(page: &mut Markup, low: &str, high: &str) {
+    write_line(page, "whisker", [low, high], ["9", "9"]);
+    write_line(page, "whisker", [low, low], ["5", "13"]);
+    write_line(page, "whisker", [high, high], ["5", "13"]);
+}
+
+pub(super) fn write_line(page: &mut Markup, class: &str, [x1, x2]: [&str; 2], [y1, y2]: [&str; 2]) {
+    let ends = [
+        ("class", class),
+        ("x1", x1),
+        ("x2", x2),
+        ("y1", y1),
+        ("y2", y2),
+    ];
+    page.shape("line", &ends);
 }
 
 /// `4.53 M ±59 %, published 822 k`.

@@ -3,6 +3,7 @@
 use kgauge_analyze::compare::{DifferenceVerdict, FigureKind};
 use kgauge_analyze::statistics::Interval;
 
+use super::bars::{write_line, write_whisker};
 use crate::compare::{AgainstView, CompareView, FlowRows, Tone, TrialRows};
 use crate::format;
 use crate::markup::Markup;
@@ -142,9 +143,7 @@ impl RatioAxis {
                 write_line(page, "one", ["50%", "50%"], ["0", "18"]);
                 if let Some(ends) = row.interval {
                     let (low, high) = (self.place(ends.low), self.place(ends.high));
-                    write_line(page, "whisker", [&low, &high], ["9", "9"]);
-                    write_line(page, "whisker", [&low, &low], ["5", "13"]);
-                    write_line(page, "whisker", [&high, &high], ["5", "13"]);
+                    write_whisker(page, &low, &high);
                 }
                 let x = self.place(row.ratio);
                 page.shape("circle", &[("cx", &x), ("cy", "9"), ("r", "4.5")]);
@@ -181,17 +180,6 @@ impl RatioAxis {
             page.leaf("span", &[("class", "bar-value")], "");
         });
     }
-}
-
-fn write_line(page: &mut Markup, class: &str, [x1, x2]: [&str; 2], [y1, y2]: [&str; 2]) {
-    let ends = [
-        ("class", class),
-        ("x1", x1),
-        ("x2", x2),
-        ("y1", y1),
-        ("y2", y2),
-    ];
-    page.shape("line", &ends);
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub fn answer(test: &AbSummary) -> String {
         }
         (AbVerdict::NoDifference, _) => format!(
             "No difference above {} after {pairs}. B against A: {name} {known}.",
-            width(test)
+            width(test.width)
         ),
         (AbVerdict::Different | AbVerdict::Inconclusive, _) => {
             format!("Inconclusive after {pairs}. B against A: {name} {known}.")
@@ -91,7 +91,7 @@ pub fn details(test: &AbSummary) -> Vec<String> {
 
 /// What a difference of the width needs on this machine.
 fn found_and_needed(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
-    let width = width(test);
+    let width = width(test.width);
     let share = |count: u32| format::percent(f64::from(count) / f64::from(alarms.tests.max(1)));
     let pairs = |pairs: Option<u32>| match pairs {
         Some(pairs) => format!("half of them need {pairs} pairs"),
@@ -142,7 +142,7 @@ fn order(test: &AbSummary) -> Option<String> {
 
 /// What is compared: `writers.throughput, 3 % counts as no difference.`
 pub fn setup(test: &AbSummary) -> String {
-    let width = width(test);
+    let width = width(test.width);
     let turns = match test.duet {
         true => "both sides at the same time",
         false => "one repeat of each side per pair, in random order",
@@ -202,8 +202,8 @@ pub fn side(test: &AbSummary, side: AbSide) -> String {
 }
 
 /// `3 %`: a smaller difference counts as none.
-pub fn width(test: &AbSummary) -> String {
-    format::without_zeros(&format::percent(test.width))
+pub(crate) fn width(width: f64) -> String {
+    format::without_zeros(&format::percent(width))
 }
 
 /// What a value of the figure is called: `throughput`, `p99`, `broker CPU per record`.

@@ -92,7 +92,7 @@ pub(crate) fn name(word: Bottleneck) -> &'static str {
         Bottleneck::RequestHandlers => "broker request handlers",
         Bottleneck::NetworkThreads => "broker network threads",
         Bottleneck::Consumer => "slow consumers",
-        Bottleneck::Undecided => "unknown",
+        Bottleneck::Undecided => "undetermined",
     }
 }
 
@@ -100,24 +100,24 @@ pub(crate) fn name(word: Bottleneck) -> &'static str {
 pub(crate) fn brief(limit: &LimitVerdict) -> &'static str {
     match limit.word {
         Bottleneck::Load => "none",
-        Bottleneck::Generator => "load generator",
         Bottleneck::Broker if limit.faults > 0 => "injected fault",
         Bottleneck::Broker => "broker outage",
         Bottleneck::OtherPrograms => "other load",
         Bottleneck::Target => "slow target",
-        Bottleneck::Quota => "client quota",
         Bottleneck::Processors => "CPU",
-        Bottleneck::CpuLimit => "broker CPU limit",
-        Bottleneck::Disk => "disk",
-        Bottleneck::NetworkCard => "network card",
         Bottleneck::HotBroker => "hot broker",
         Bottleneck::Replication => "followers",
-        Bottleneck::Batching => "small requests",
-        Bottleneck::Buffer => "producer buffer",
         Bottleneck::RequestHandlers => "request handlers",
         Bottleneck::NetworkThreads => "network threads",
-        Bottleneck::Consumer => "slow consumers",
-        Bottleneck::Undecided => "unclear",
+        Bottleneck::Generator
+        | Bottleneck::Quota
+        | Bottleneck::CpuLimit
+        | Bottleneck::Disk
+        | Bottleneck::NetworkCard
+        | Bottleneck::Batching
+        | Bottleneck::Buffer
+        | Bottleneck::Consumer
+        | Bottleneck::Undecided => name(limit.word),
     }
 }
 

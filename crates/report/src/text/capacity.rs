@@ -1,8 +1,7 @@
 //! The answer of a search for the highest rate that keeps its goals, and its progress.
 
-use kgauge_analyze::summary::{
-    Bottleneck, CapacityBounds, CapacityLoad, CapacitySearch, CapacitySummary,
-};
+use kgauge_analyze::search::CapacityBounds;
+use kgauge_analyze::summary::{Bottleneck, CapacityLoad, CapacitySearch, CapacitySummary};
 use kgauge_results::run::{LoadReason, MeasuredLoad, SearchEnd, VoidCause};
 
 use super::bottleneck;
@@ -131,7 +130,6 @@ pub fn limit(search: &CapacitySearch) -> Option<String> {
             "none found; the target acked all records, but {} was broken",
             upper.broken_goals.first().map_or("a goal", String::as_str)
         ),
-        Bottleneck::Undecided => "undetermined".to_owned(),
         word => limit_name(word).to_owned(),
     };
     Some(format!("Bottleneck at the upper bound: {words}."))

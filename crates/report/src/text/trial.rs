@@ -2,10 +2,11 @@
 
 use kgauge_analyze::summary::{Factor, Summary, TrialSummary};
 use kgauge_results::run::RepeatOutcome;
+use kgauge_scenario::{LISTED, ONE_AT_A_TIME};
 
 /// Whether the values of a factor are names by themselves: of single changes and of listed combinations.
 pub(crate) fn has_a_name(path: &str) -> bool {
-    ["one-at-a-time", "listed"].contains(&path)
+    [ONE_AT_A_TIME, LISTED].contains(&path)
 }
 
 /// A trial's name in the report.

@@ -321,8 +321,8 @@ fn end(search: &TuneSummary) -> String {
 }
 
 /// `3 %`: a smaller gain counts as none.
-pub fn width(search: &TuneSummary) -> String {
-    format::without_zeros(&format::percent(search.width))
+fn width(search: &TuneSummary) -> String {
+    ab::width(search.width)
 }
 
 /// What is searched, and how.

@@ -94,7 +94,7 @@ fn a_study_of_fifteen_trials_takes_about_sixty_lines_and_a_scenario_twenty() {
     let study = Studies::get("linkedin-2014").unwrap();
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
-    let reference = Some(study.reference());
+    let reference = Some(study.about.clone());
     let (run, summary) = make(&dir, reference, &study.scenarios, &CALM, End::Complete);
     assert!(summary.trials.len() >= 15, "{}", summary.trials.len());
     for (width, lines_max) in [(80, 80), (100, 66)] {
@@ -365,7 +365,7 @@ fn questions_that_are_open_for_one_reason_share_it() {
     let study = Studies::get("linkedin-2014").unwrap();
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
-    let reference = Some(study.reference());
+    let reference = Some(study.about.clone());
     let (run, mut summary) = make(&dir, reference, &study.scenarios, &CALM, End::Complete);
     for trial in &mut summary.trials {
         trial.flows[0].steadiness = Some(FlowSteadiness {

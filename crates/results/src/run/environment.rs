@@ -74,6 +74,21 @@ pub struct MachineRecord {
     pub file_system: Option<String>,
 }
 
+/// Sizes of memory within this share can be one machine's: what a kernel keeps for itself differs.
+const MEMORY_WITHIN: f64 = 0.02;
+
+impl MachineRecord {
+    /// Whether two sizes of memory in bytes can be one machine's.
+    pub fn is_same_memory(one: Option<u64>, other: Option<u64>) -> bool {
+        match (one, other) {
+            (Some(one), Some(other)) => {
+                one.abs_diff(other) as f64 <= MEMORY_WITHIN * one.max(other) as f64
+            }
+            (one, other) => one == other,
+        }
+    }
+}
+
 /// A build of kgauge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BuildRecord {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_scenario::RepeatKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::repeat::{RepeatKey, RepeatOutcome};
+use super::repeat::RepeatOutcome;
 use super::wire::ReplicaChanges;
 use crate::stage::Stage;
 

@@ -4,6 +4,7 @@
 //! the same time. An idle disk or interface may be left out of a sample. Its previous line is repeated, with a later
 //! time, when it becomes active, and at the end.
 
+use kgauge_scenario::RepeatKey;
 use serde::{Deserialize, Serialize};
 
 use super::broker_sample::BrokerSample;
@@ -12,7 +13,6 @@ use super::host::{
     CpuLimitSample, DataDir, DiskSample, HostMemory, IdleTime, MissingEvidence, NetworkSample,
     NetworkSpeed, OtherProgramsSample, PressureSample, ProcessUsageSample,
 };
-use super::repeat::RepeatKey;
 use super::wire::{GroupSample, PartitionChange, TopicReplicasSample, TopicSample};
 
 /// One line of `evidence.jsonl`.

@@ -41,12 +41,11 @@ pub use host::{
     NetworkSpeed, OtherProgramsSample, PressureSample, ProcessUsageSample, ProgramUse, Resource,
     SpeedSource,
 };
-pub use kgauge_scenario::TargetKind;
+pub use kgauge_scenario::{RepeatKey, TargetKind};
 pub use mirror::MirrorRecord;
 pub use repeat::{
     ConnectionRecord, CpuRecord, DriverRecord, FlowCeiling, FlowRecord, PartitionOffsets,
-    RepeatKey, RepeatOutcome, RepeatRecord, Replication, StageSpan, TopicRecord,
-    TransactionProtocol,
+    RepeatOutcome, RepeatRecord, Replication, StageSpan, TopicRecord, TransactionProtocol,
 };
 pub use search::{
     GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,

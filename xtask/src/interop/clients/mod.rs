@@ -83,8 +83,7 @@ fn install(log: &mut Transcript, column: InteropClient, folder: &Path) -> Result
 
 /// The actions that a program must report.
 fn actions_of(column: InteropClient) -> impl Iterator<Item = Action> {
-    let all = Action::ALL.into_iter();
-    all.filter(move |&action| column.lacks(action).is_none())
+    Action::all().filter(move |&action| column.lacks(action).is_none())
 }
 
 fn act(

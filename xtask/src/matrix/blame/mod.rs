@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::kgauge::{Background, Kgauge};
 use crate::processes::tree;
 use crate::say::{print_line, remark};
+use crate::stop;
 use cells::{BlameCell, CELLS, Disturbance};
 use party::BlameVerdict;
 pub(super) use table::BlameTable;
@@ -40,7 +41,7 @@ pub(super) fn run(
         }
         remark(&format!("{name}: {trials} runs"));
         for trial in 1..=trials {
-            crate::stop::check()?;
+            stop::check()?;
             match one(cell, &format!("{name}-{trial}"), kgauge) {
                 Ok(blamed) => {
                     print_line(&format!(
@@ -104,7 +105,10 @@ fn disturb(
         Disturbance::Quiet | Disturbance::Group => {}
         Disturbance::Dead => trouble::kill(&brokers)?,
         Disturbance::Paused => trouble::pause(&brokers)?,
-        Disturbance::Slow => trouble::slow_down(&brokers, || Ok(run.running.ended()?.is_some()))?,
+        Disturbance::Slow => trouble::slow_down(&brokers, || {
+            stop::check()?;
+            Ok(run.running.ended()?.is_some())
+        })?,
         Disturbance::CutOff => trouble::cut_off(run.running.id())?,
         Disturbance::Nice | Disturbance::Neighbours => return Hogs::everywhere().map(Some),
         Disturbance::Pinned => return Hogs::on_first().map(Some),

@@ -156,7 +156,17 @@ pub(super) fn cut_off(pid: u32) -> Result<()> {
     Ok(())
 }
 
-/// Programs that use all that they get; they end when this is dropped.
+/// A program that uses all that it gets for as long as a process exists, however that ends.
+fn hog(owner: u32) -> Command {
+    const LOOP: &str = "while kill -0 \"$1\" 2>/dev/null; do \
+                            i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; \
+                        done";
+    let mut hog = Command::new("sh");
+    hog.args(["-c", LOOP, "sh", &owner.to_string()]);
+    hog
+}
+
+/// Programs that use all that they get; they end when this is dropped, and with this process.
 pub(super) struct Hogs {
     _running: Vec<ChildProcess>,
 }
@@ -174,8 +184,7 @@ impl Hogs {
 
     fn of(count: usize, before: &[&str]) -> Result<Hogs> {
         let one = |_| {
-            let mut hog = Command::new("sh");
-            hog.args(["-c", "while :; do :; done"]);
+            let hog = hog(std::process::id());
             ChildProcess::start(
                 "a program that takes a processor",
                 &mut within_words(before, &hog),
@@ -183,5 +192,17 @@ impl Hogs {
         };
         let running = (0..count).map(one).collect::<Result<_>>()?;
         Ok(Hogs { _running: running })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hog_ends_with_its_owner() {
+        let mut owner = Command::new("true").spawn().unwrap();
+        owner.wait().unwrap();
+        assert!(hog(owner.id()).status().unwrap().success());
     }
 }

@@ -144,6 +144,13 @@ fn trials_of_other_releases_or_machines_are_refused() {
     mixed[1].machine.processors = Some(4);
     let found = size(&need(), &mixed, &[machine(1.0)]);
     assert!(matches!(found, Err(SizeError::Machines(all)) if all.len() == 2));
+    // A kernel that keeps a little more memory for itself makes no other machine.
+    let mut one = trials();
+    let memory = [8_000_000_000, 8_100_000_000].into_iter().cycle();
+    for (facts, bytes) in one.iter_mut().zip(memory) {
+        facts.machine.memory_bytes = Some(bytes);
+    }
+    assert!(size(&need(), &one, &[machine(1.0)]).is_ok());
     // A trial that says nothing does not count.
     mixed[1].unusable = Some(UnusableTrial::Warming);
     let answer = size(&need(), &mixed, &[machine(1.0)]).expect("an answer");

@@ -1,41 +1,31 @@
 //! Sizing with costs that are known: 2 ns for a byte in, 1 ns for one replicated or sent, 20 µs for a batch.
 
+mod made;
 mod missing;
 mod paper;
 mod published;
 
 use super::*;
+use made::facts;
+pub(super) use made::need;
 
 const GIB: f64 = 1_073_741_824.0;
 
-/// 1 kB records in batches of 10 kB, one batch in a request, on three brokers that share one processor.
+/// 1 kB records in batches of 10 kB.
 fn trial(in_bytes: f64, replication: u32, fan_out: f64) -> TrialFacts {
     let batches = in_bytes / 10_000.0;
     let replicated = in_bytes * f64::from(replication - 1);
     let out_bytes = in_bytes * fan_out;
     TrialFacts {
-        run_id: "one".to_owned(),
         setup: format!("{in_bytes} {replication} {fan_out}"),
-        machine: SizingMachine {
-            processors: Some(1),
-            ..SizingMachine::default()
-        },
-        brokers: 3,
-        partitions: 12,
         replication,
-        record_bytes: Some(1_000.0),
-        records: in_bytes / 1_000.0,
-        logical_bytes: in_bytes,
         logical_bytes_repeats: vec![in_bytes],
-        in_bytes,
-        produce_requests: batches,
-        batches,
         out_bytes,
         read_bytes_repeats: vec![out_bytes],
         fetch_requests: out_bytes / 100_000.0,
         cpu_cores: Some(2e-9 * in_bytes + 1e-9 * (replicated + out_bytes) + 20e-6 * batches),
         has_kept_rate: true,
-        ..TrialFacts::default()
+        ..facts(in_bytes, batches)
     }
 }
 
@@ -60,26 +50,6 @@ fn trials() -> Vec<TrialFacts> {
         trials.push(other);
     }
     trials
-}
-
-pub(super) fn need() -> SizingNeed {
-    SizingNeed {
-        rate_bytes_per_s: 50e6,
-        record_bytes: 1_000.0,
-        peak: 3.0,
-        retention_s: 7.0 * 86_400.0,
-        fan_out: 3.0,
-        replication: 3,
-        lose: 1,
-        tls: false,
-        compression: None,
-        recompressed: false,
-        latency_ns_p99: None,
-        outage_s: 3_600.0,
-        catch_up_s: 3_600.0,
-        zones: 1,
-        controllers: 0,
-    }
 }
 
 fn machine(vcpus: f64) -> MachineType {

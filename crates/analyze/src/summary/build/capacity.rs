@@ -133,7 +133,7 @@ fn of_search(run: &SearchRun, plan: &SearchPlan, trials: &[TrialSummary]) -> Cap
                 windows: count(load.windows.len()),
                 broken: count(broken),
                 void: load.void.clone(),
-                strict: search.bounds(ReadingKind::Strict).into(),
+                strict: search.bounds(ReadingKind::Strict),
             });
         }
     }
@@ -145,8 +145,8 @@ fn of_search(run: &SearchRun, plan: &SearchPlan, trials: &[TrialSummary]) -> Cap
     CapacitySearch {
         repeat: run.repeat,
         full_speed: run.start.map(|start| start.full_speed),
-        strict: strict.into(),
-        typical: bounds(ReadingKind::Typical).into(),
+        strict,
+        typical: bounds(ReadingKind::Typical),
         typical_band: search
             .as_ref()
             .and_then(|search| typical_band(search.loads())),
