@@ -25,7 +25,7 @@ pub use ledger::{
 };
 pub use outcomes::{
     LedgerKind, OutcomeError, PartitionOutcomes, producer_number, producer_place,
-    transaction_records,
+    torn_transactions,
 };
 pub use polls::ConsumerPolls;
 pub use promise::{PromiseFacts, is_permitted};
