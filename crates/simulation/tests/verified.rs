@@ -13,7 +13,7 @@ fn the_unmodified_cluster_raises_no_alarm() {
     for seed in 0..SEEDS {
         let plan = SeedPlan {
             faults_ms: 3_000,
-            members: if seed % 4 == 0 { 3 } else { 0 },
+            members: if seed.is_multiple_of(4) { 3 } else { 0 },
             ..SeedPlan::new(seed)
         };
         for found in run_verified(&plan).anomalies {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kgauge_load::LedgerName;
 use kgauge_results::run::{
     Anomaly, AnomalyPlace, AnomalyRecord, LateRead, UncheckedCause, UncheckedRecords,
     VerificationRecord,
 };
-use kgauge_load::LedgerName;
 use kgauge_scenario::Trial;
 use kgauge_verify::{
     PartitionVerdict, PromiseFacts, Sighting, is_permitted, producer_place, torn_transactions,
