@@ -21,11 +21,7 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    fn of(
-        name: &'static str,
-        deviations: Deviations,
-        anomalies: &'static [Anomaly],
-    ) -> Mutant {
+    fn of(name: &'static str, deviations: Deviations, anomalies: &'static [Anomaly]) -> Mutant {
         Mutant {
             name,
             deviations,

@@ -237,11 +237,10 @@ fn the_records_of_all_agents_are_verified_by_the_lead() {
         let output = site.run(&[&command[..], &["--agents", "local:3"]].concat());
         check_status(&output, 0);
         let summary = json(&site.path(out).join("summary.json"));
-        assert_eq!(
-            summary["verification"]["text"],
-            "Verified: all 4,000 acked records were read back, once and in order, with their \
-             contents."
-        );
+        let found = summary["verification"]["text"].as_str().unwrap();
+        let all = "Verified: all 4,000 acked records were read back, once and in order, with their \
+                   contents.";
+        assert!(found.starts_with(all), "{found}");
     }
 }
 
