@@ -1,14 +1,20 @@
-//! The agent protocol: frames out of a byte stream, greetings and messages. No message is larger than its frame, every
-//! one can be encoded again, and what an agent reports can be added up.
+//! The agent protocol: frames out of a byte stream, greetings, messages and chunks of ledgers. No message is larger
+//! than its frame, every one can be encoded again, what an agent reports can be added up, and ledgers of any bytes are
+//! read to their end or refused.
 
 #![no_main]
 
 use kgauge_agents::AgentsSpec;
 use kgauge_agents::clock::{ClockExchange, ClockTrack};
 use kgauge_agents::protocol::{
-    AgentFrame, AgentFrameError, AgentMessage, FrameBuffer, Greeting, LeadMessage, decode, encode,
+    AgentFrame, AgentFrameError, AgentMessage, FrameBuffer, Greeting, LeadMessage, LedgerChunk,
+    chunk_head, decode, encode,
 };
 use kgauge_results::PaceSeries;
+use kgauge_verify::{
+    ConsumerPolls, LedgerKind, LedgerReader, PartitionCheck, PartitionOutcomes, ReadExtent,
+    STAMP_BYTES, Stamp, StampKey,
+};
 use libfuzzer_sys::fuzz_target;
 
 const SIZE_MAX: usize = 1 << 16;
@@ -60,6 +66,43 @@ fn paces(message: &AgentMessage) {
     }
 }
 
+/// The ledger of a producer or a consumer, as the lead reads what an agent has sent, beside a log of its records in an
+/// order that the same bytes give.
+fn ledger(bytes: &[u8]) {
+    let key = StampKey::new(1);
+    for kind in [LedgerKind::Plain, LedgerKind::Transactional, LedgerKind::Driven] {
+        let (Ok(mut ledger), Ok(mut log)) = (LedgerReader::new(bytes), LedgerReader::new(bytes))
+        else {
+            return;
+        };
+        let mut outcomes = PartitionOutcomes::new(0);
+        let polls = ConsumerPolls::read(&mut log, 0, Some(0));
+        if let (Ok(()), Ok(polls)) = (outcomes.add(&mut ledger, kind), polls) {
+            let mut polls = vec![polls];
+            ConsumerPolls::note_unread(&mut polls);
+            let mut check = PartitionCheck::new(key, outcomes, polls);
+            for (offset, byte) in (0..).zip(bytes) {
+                let mut value = [0; STAMP_BYTES];
+                let stamp = Stamp {
+                    producer: ledger.producer(),
+                    partition: 0,
+                    sequence: u64::from(*byte),
+                    number: 0,
+                };
+                key.write(&stamp, &mut value);
+                check.note_batch(offset, u32::from(*byte));
+                check.note(offset, Some(&value), |_| *byte > 0);
+            }
+            let verdict = check.finish(ReadExtent {
+                log_start: 3,
+                read_end: bytes.len() as u64,
+                is_complete: true,
+            });
+            assert!(verdict.confirmed <= verdict.read);
+        }
+    }
+}
+
 fuzz_target!(|input: &[u8]| {
     let whole = frames(input, input.len());
     assert_eq!(frames(input, 3), whole);
@@ -71,6 +114,11 @@ fuzz_target!(|input: &[u8]| {
         if let Ok(message) = decode::<AgentMessage>(&frame.content) {
             assert!(encode(&message).is_ok());
             paces(&message);
+        }
+        if let Ok(chunk) = LedgerChunk::decode(&frame.content) {
+            let head = chunk_head(chunk.name);
+            assert_eq!([&head[..], chunk.entries].concat(), frame.content);
+            ledger(chunk.entries);
         }
     }
     clocks(input);

@@ -5,8 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use kgauge_agents::protocol::{FrameKind, encode_frame};
+use kgauge_agents::protocol::{CHUNK_HEAD_BYTES, FrameKind, encode_frame};
 use kgauge_fuzz::{decoders, input, run_folder, steps};
+use kgauge_verify::{
+    BatchEntry, BatchFate, LedgerEntry, LedgerWriter, ReadSpan, TransactionFate, producer_number,
+};
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState};
 
@@ -37,7 +40,7 @@ fn agents(corpus: &Path) -> io::Result<u32> {
     const MESSAGES: [&str; 7] = [
         r#"{"message":"welcome","run_id":"r","index":0,"count":2}"#,
         r#"{"message":"clock-probe","sent_ns":7}"#,
-        r#"{"message":"start","at_ns":9}"#,
+        r#"{"message":"start","at_ns":9,"unix_ms":1795000000000}"#,
         r#"{"message":"hello","host":"h","version":"0.1.0","pid":1,"processors":2}"#,
         r#"{"message":"clock-answer","sent_ns":7,"received_ns":8,"answered_ns":9}"#,
         r#"{"message":"prepared","round":1,"facts":{"threads":2}}"#,
@@ -63,11 +66,54 @@ fn agents(corpus: &Path) -> io::Result<u32> {
         write(format!("message-{number}"), &frame)?;
         all.extend(frame);
     }
+    let mut frame = Vec::new();
+    encode_frame(FrameKind::Ledger, &ledger_chunk()?, &mut frame).map_err(io::Error::other)?;
+    write("ledger".to_owned(), &frame)?;
+    all.extend(frame);
     write("all".to_owned(), &all)?;
     for (number, spec) in SPECS.iter().enumerate() {
         write(format!("spec-{number}"), spec.as_bytes())?;
     }
     Ok(count)
+}
+
+/// The whole ledger of the first producer of the first flow, with entries of every kind.
+fn ledger_chunk() -> io::Result<Vec<u8>> {
+    let batch = |fate, sequence| {
+        LedgerEntry::Batch(BatchEntry {
+            fate,
+            partition: 0,
+            sequence,
+            count: 5,
+            offset: Some(sequence),
+        })
+    };
+    let mut bytes = vec![0; CHUNK_HEAD_BYTES];
+    let mut writer = LedgerWriter::new(&mut bytes, producer_number(0, 0));
+    for entry in [
+        LedgerEntry::Clock(1_795_000_000_000),
+        batch(BatchFate::Acked, 0),
+        LedgerEntry::TransactionEnd(TransactionFate::Committed),
+        batch(BatchFate::Unknown, 5),
+        batch(BatchFate::Failed, 10),
+        LedgerEntry::TransactionEnd(TransactionFate::Aborted),
+        LedgerEntry::Read(ReadSpan {
+            partition: 0,
+            from: 0,
+            end: 12,
+            hidden: 1,
+        }),
+        LedgerEntry::BatchSum(7),
+        LedgerEntry::Poll {
+            partition: 0,
+            expected: 12,
+            offset: 20,
+        },
+    ] {
+        writer.push(entry);
+    }
+    writer.close()?;
+    Ok(bytes)
 }
 
 /// Every line of the golden files.

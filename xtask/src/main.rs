@@ -27,6 +27,7 @@ mod search_check;
 mod stop;
 mod truth_repeat;
 mod tune_check;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -84,6 +85,10 @@ enum Command {
     /// kgauge truth again and again, alone or beside a program that takes processors: how often its figures passed,
     /// failed and were inconclusive
     TruthRepeat(truth_repeat::RepeatOptions),
+    /// Verification of every record: broken rules of the simulated cluster and none, its cost, a billion records, and
+    /// Apache Kafka with random faults and every client. Some three hours on an otherwise idle machine; --only makes a
+    /// part of it
+    Verify(verify::VerifyOptions),
     /// Searches of kgauge capacity where the capacity is known. With --only simulated or classification in seconds,
     /// all parts in some four hours
     SearchCheck(search_check::CheckedSearches),
@@ -147,6 +152,7 @@ fn run(command: Command) -> Result<bool> {
         Command::Published(options) => return published::run(&options),
         Command::SearchCheck(options) => return search_check::run(&options),
         Command::TruthRepeat(options) => return truth_repeat::run(&options),
+        Command::Verify(options) => return verify::run(&options),
     }
     Ok(true)
 }

@@ -1,7 +1,6 @@
 //! Before the start: drivers' processes, consumer groups, and the positions where consumers start.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::sync::Arc;
 
 use kgauge_client::Interrupt;
@@ -12,6 +11,7 @@ use crate::clock::Clock;
 use crate::consume::{GroupShared, MemberThread};
 use crate::driver::{DrivenProducer, DrivenProof, DriverChild, DriverError, DriverSetup};
 use crate::gather::{ConsumerAssignment, GatherSetup, gather};
+use crate::ledgers::LedgerName;
 use crate::load_setup::{LoadSetup, PrepareError};
 use crate::payload::Payload;
 use crate::topic_lookup::LoadTopics;
@@ -67,10 +67,10 @@ fn driven_proof(
     let Some(verify) = setup.verify else {
         return Ok(None);
     };
-    let path = verify.ledger(flow, member.index);
-    match File::create(&path) {
-        Ok(file) => Ok(Some(DrivenProof::new(verify.key, flow, member.index, file))),
-        Err(error) => Err(PrepareError::Ledger { path, error }),
+    let name = LedgerName::of_producer(flow, member.index);
+    match verify.ledgers.begin(name) {
+        Ok(sink) => Ok(Some(DrivenProof::new(verify.key, flow, member.index, sink))),
+        Err(error) => Err(PrepareError::Ledger { name, error }),
     }
 }
 

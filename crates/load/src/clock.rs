@@ -17,6 +17,8 @@ pub struct Clock {
     /// The correction for changes of the wall clock since the origin. It is shared by all threads and leaked: there is
     /// one clock per repeat.
     stepped_ms: &'static AtomicI64,
+    /// The lead's wall clock at the origin, if a lead has announced the start.
+    lead_unix_ms: Option<i64>,
 }
 
 impl Clock {
@@ -27,6 +29,7 @@ impl Clock {
             origin: Instant::now(),
             origin_unix_ms: wall_ms(),
             stepped_ms: Box::leak(Box::new(AtomicI64::new(0))),
+            lead_unix_ms: None,
         }
     }
 
@@ -44,6 +47,15 @@ impl Clock {
         }
     }
 
+    /// The same clock in an agent, if the lead's wall clock shows this time at the origin.
+    #[must_use]
+    pub fn of_lead(self, unix_ms: i64) -> Self {
+        Self {
+            lead_unix_ms: Some(unix_ms),
+            ..self
+        }
+    }
+
     /// Nanoseconds since the origin.
     #[inline]
     #[must_use]
@@ -58,6 +70,17 @@ impl Clock {
     #[must_use]
     pub fn unix_ms(&self, at_ns: u64) -> i64 {
         self.origin_unix_ms + (at_ns / 1_000_000) as i64 + self.stepped_ms.load(Ordering::Relaxed)
+    }
+
+    /// The time of a moment in ledgers, in Unix milliseconds: by the lead's wall clock, so that the ledgers of all
+    /// agents can be compared. It is off by what this machine's clock drifts against the lead's during the repeat.
+    #[inline]
+    #[must_use]
+    pub fn shared_unix_ms(&self, at_ns: u64) -> i64 {
+        match self.lead_unix_ms {
+            Some(origin_ms) => origin_ms + (at_ns / 1_000_000) as i64,
+            None => self.unix_ms(at_ns),
+        }
     }
 
     /// Follows a change of the wall clock. Brokers refuse records from the future, so after a wrong clock was
@@ -96,6 +119,15 @@ mod tests {
     fn record_timestamps_follow_the_monotonic_clock() {
         let clock = Clock::start();
         assert_eq!(clock.unix_ms(2_500_000_000) - clock.unix_ms(0), 2_500);
+    }
+
+    #[test]
+    fn ledgers_have_the_leads_time_and_records_that_of_the_machine() {
+        let clock = Clock::start();
+        let of_lead = clock.of_lead(7_000);
+        assert_eq!(of_lead.shared_unix_ms(2_500_000_000), 9_500);
+        assert_eq!(of_lead.unix_ms(0), clock.unix_ms(0));
+        assert_eq!(clock.shared_unix_ms(1), clock.unix_ms(1));
     }
 
     #[test]

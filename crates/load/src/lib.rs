@@ -33,6 +33,7 @@ mod hold_delta;
 mod inbox;
 mod incident;
 mod leaders;
+mod ledgers;
 mod link;
 mod load_control;
 mod load_setup;
@@ -59,8 +60,11 @@ pub use clock::Clock;
 pub use driver::{DriverError, DriverProgram, DriverUse};
 pub use echo::{CopyTally, EchoTally};
 pub use incident::Incident;
+pub use ledgers::{
+    LedgerFolder, LedgerName, LedgerOwner, LedgerSink, LedgerStore, VerifySetup, stamp_key,
+};
 pub use load_control::{HOLD_NOTICE_NS, HoldControl, LoadControl};
-pub use load_setup::{CopySetup, LoadSetup, PrepareError, VerifySetup};
+pub use load_setup::{CopySetup, LoadSetup, PrepareError};
 pub use outage::{Outage, OutageChange, OutageKind};
 pub use payload::{FlowContent, PayloadError};
 pub use preload::{PreloadError, preload};

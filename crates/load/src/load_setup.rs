@@ -1,17 +1,16 @@
 //! What a load is made from, and why it may not begin.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use kgauge_client::admin::{OffsetsError, ProducerIdError};
 use kgauge_client::{ClientConfig, ClusterError, Interrupt};
 use kgauge_results::SliceSink;
 use kgauge_scenario::{Driver, Share};
-use kgauge_verify::StampKey;
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::CompressError;
 
 use crate::driver::{DriverError, DriverProgram};
+use crate::ledgers::{LedgerName, VerifySetup};
 use crate::payload::PayloadError;
 use crate::produce::TransactionStartError;
 
@@ -39,31 +38,8 @@ pub struct LoadSetup<'a> {
     pub interrupt: &'a Interrupt,
     /// The copy of the topic on another cluster, which echo flows read.
     pub copy: Option<CopySetup<'a>>,
-    /// Where producers write the ledgers of their records, if these are verified.
+    /// Where clients write their ledgers, if records are verified.
     pub verify: Option<&'a VerifySetup>,
-}
-
-/// How the records of a load are verified.
-#[derive(Debug, Clone)]
-pub struct VerifySetup {
-    /// The key of the repeat.
-    pub key: StampKey,
-    /// An existing folder for a ledger per producer.
-    pub folder: PathBuf,
-}
-
-impl VerifySetup {
-    /// The ledger of a producer.
-    pub fn ledger(&self, flow: usize, member: u32) -> PathBuf {
-        self.folder
-            .join(format!("flow{flow}-producer{member}.ledger"))
-    }
-
-    /// The log of a consumer's unexpected polls.
-    pub fn polls(&self, flow: usize, member: u32) -> PathBuf {
-        self.folder
-            .join(format!("flow{flow}-consumer{member}.polls"))
-    }
 }
 
 /// A copy of a topic that a replicator makes on another cluster.
@@ -166,10 +142,10 @@ pub enum PrepareError {
         error: DriverError,
     },
     /// The ledger of verified records cannot be written.
-    #[error("cannot write {}: {error}", path.display())]
+    #[error("cannot write the ledger {name}: {error}")]
     Ledger {
-        /// The file.
-        path: PathBuf,
+        /// The ledger.
+        name: LedgerName,
         /// The cause.
         error: std::io::Error,
     },

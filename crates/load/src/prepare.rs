@@ -2,7 +2,6 @@
 //! a message, and none of it takes measured time.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +25,7 @@ use crate::driver::DrivenProducer;
 use crate::echo::EchoTracker;
 use crate::gather::ConsumerAssignment;
 use crate::leaders::ClientSide;
+use crate::ledgers::LedgerName;
 use crate::load_setup::{LoadSetup, PrepareError};
 use crate::parts::{Work, parts_of};
 use crate::payload::Payload;
@@ -252,10 +252,10 @@ impl ClientSetup<'_> {
         if reads_copy || !self.setup.also.is_empty() {
             return Ok(None);
         }
-        let path = verify.polls(self.flow, member.index);
-        match File::create(&path) {
-            Ok(file) => Ok(Some(PollLog::new(file, member.index))),
-            Err(error) => Err(PrepareError::Ledger { path, error }),
+        let name = LedgerName::of_consumer(self.flow, member.index);
+        match verify.ledgers.begin(name) {
+            Ok(sink) => Ok(Some(PollLog::new(sink, member.index))),
+            Err(error) => Err(PrepareError::Ledger { name, error }),
         }
     }
 
@@ -268,13 +268,13 @@ impl ClientSetup<'_> {
         let Some(verify) = self.setup.verify else {
             return Ok(None);
         };
-        let path = verify.ledger(self.flow, member.index);
+        let name = LedgerName::of_producer(self.flow, member.index);
         let number = producer_number(self.flow, member.index);
-        match File::create(&path) {
-            Ok(file) => Ok(Some(ProducerProof::new(
-                verify.key, number, file, partitions,
+        match verify.ledgers.begin(name) {
+            Ok(sink) => Ok(Some(ProducerProof::new(
+                verify.key, number, sink, partitions,
             ))),
-            Err(error) => Err(PrepareError::Ledger { path, error }),
+            Err(error) => Err(PrepareError::Ledger { name, error }),
         }
     }
 

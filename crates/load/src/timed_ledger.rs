@@ -1,25 +1,25 @@
-//! A ledger that notes the time, and goes to disk in time.
-
-use std::fs::File;
+//! A ledger that notes the time, and goes where it is kept in time.
 
 use kgauge_verify::{BatchEntry, CLOCK_MS, LedgerEntry, LedgerWriter};
 
-/// How often the ledger goes to disk, at the latest.
+use crate::ledgers::LedgerSink;
+
+/// How often the ledger is written, at the latest.
 const FLUSH_MS: u64 = 1_000;
 
-/// The ledger of a verified client, in a file.
+/// The ledger of a verified client.
 #[derive(Debug)]
 pub(crate) struct TimedLedger {
-    ledger: LedgerWriter<File>,
+    ledger: LedgerWriter<Box<dyn LedgerSink>>,
     clocked_ms: u64,
     flushed_ms: u64,
 }
 
 impl TimedLedger {
     /// The ledger of the client with this number.
-    pub(crate) fn new(file: File, number: u32) -> Self {
+    pub(crate) fn new(sink: Box<dyn LedgerSink>, number: u32) -> Self {
         Self {
-            ledger: LedgerWriter::new(file, number),
+            ledger: LedgerWriter::new(sink, number),
             clocked_ms: 0,
             flushed_ms: 0,
         }

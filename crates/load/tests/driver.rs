@@ -18,8 +18,8 @@ use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster as Broker};
 use kgauge_client::admin::TopicSpec;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_load::{
-    Clock, DriverProgram, LoadOutcome, LoadProgress, LoadSetup, PrepareError, PreparedLoad,
-    VerifySetup,
+    Clock, DriverProgram, LedgerFolder, LedgerName, LoadOutcome, LoadProgress, LoadSetup,
+    PrepareError, PreparedLoad, VerifySetup,
 };
 use kgauge_results::recorder::MemorySlices;
 use kgauge_results::{Quantile, Slice, SliceSink, Stage, TimeKind};
@@ -250,14 +250,16 @@ fn every_fate_is_counted_once(bench: &Bench) {
 
 fn a_verified_flow_has_a_ledger(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
+    let ledgers = LedgerFolder(folder.path().to_owned());
     let verify = VerifySetup {
         key: StampKey::new(1),
-        folder: folder.path().to_owned(),
+        ledgers: Box::new(ledgers.clone()),
     };
     let run = ("placed", "shape: {constant: 1k/s}");
     let seen = bench.try_run_verified(run, Some(&verify), &Interrupt::new(), |_| ());
     assert_eq!(seen.unwrap().outcome.flows[0].totals.acked, 400);
-    let file = std::fs::File::open(verify.ledger(0, 0)).unwrap();
+    let ledger = ledgers.path(LedgerName::of_producer(0, 0));
+    let file = std::fs::File::open(ledger).unwrap();
     let mut reader = LedgerReader::new(std::io::BufReader::new(file)).unwrap();
     let (mut outcomes, mut last) = (Vec::new(), None);
     while let Some(entry) = reader.next_entry().unwrap() {

@@ -56,12 +56,6 @@ fn check_plan(request: &RunRequest<'_>) -> Result<(), RunError> {
             "--agents: scenarios with a mirror run in one process; remove --agents",
         ));
     }
-    if trials.iter().any(|trial| trial.verify) {
-        return Err(RunError::input(
-            "--agents: the ledgers that verification needs are written by one process\n  remove --agents, or run without \
-             --verify",
-        ));
-    }
     Ok(())
 }
 

@@ -6,7 +6,8 @@ use kgauge_agents::lead::{AgentsError, AgentsRepeat, AgentsTrouble};
 use kgauge_agents::protocol::{ClientSettings, PrepareOrder};
 use kgauge_client::Interrupt;
 use kgauge_load::{
-    Clock, HoldControl, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad, VerifySetup,
+    Clock, HoldControl, LedgerFolder, LoadOutcome, LoadProgress, LoadSetup, PreparedLoad,
+    VerifySetup,
 };
 use kgauge_observe::WatchedProcess;
 use kgauge_results::RepeatFolder;
@@ -19,6 +20,9 @@ use crate::prepared_topic::PreparedTopic;
 use crate::process_cpu::AgentsCpu;
 use crate::session::Session;
 use crate::shared_pool::SharedPool;
+
+/// An agent learns within this time by how much its clock has drifted.
+const SHIFT_DELAY_NS: u64 = 500_000_000;
 
 /// A load that can begin.
 pub(crate) enum LoadRun {
@@ -33,6 +37,8 @@ pub(crate) struct AgentsLoad {
     pool: SharedPool,
     /// Flows of which agents read records of other agents.
     spread_echoes: Vec<usize>,
+    /// Where the ledgers go that they send, if records are verified.
+    ledgers: Option<LedgerFolder>,
 }
 
 impl Drop for AgentsLoad {
@@ -58,7 +64,7 @@ impl LoadRun {
         session: &Session<'_>,
         share: &Share,
         prepared_topic: &PreparedTopic,
-        verify: Option<&VerifySetup>,
+        ledgers: Option<&LedgerFolder>,
         (folder, groups): (&RepeatFolder, &BTreeMap<String, String>),
     ) -> Result<Self, RunError> {
         let topic = &prepared_topic.facts.name;
@@ -86,10 +92,12 @@ impl LoadRun {
             return Ok(Self::Agents(AgentsLoad {
                 pool: pool.clone(),
                 spread_echoes: spread_echoes(&share.of_agent(Stripe { index: 0, count })),
+                ledgers: ledgers.cloned(),
             }));
         }
+        let verify = ledgers.map(|ledgers| VerifySetup::of(share, ledgers.clone()));
         let setup = LoadSetup {
-            verify,
+            verify: verify.as_ref(),
             copy: prepared_topic
                 .copy
                 .as_ref()
@@ -153,12 +161,13 @@ impl LoadRun {
         let repeat = AgentsRepeat {
             trial: &share.trial,
             files,
+            ledgers: agents.ledgers.clone(),
             clock,
             interrupt,
             spread_echoes: agents.spread_echoes.clone(),
         };
         let ran = pool.run(repeat, &mut on_progress);
-        let bound_ns = two_clocks_bound_ns(&ran.records);
+        let bound_ns = two_clocks_bound_ns(&ran.records, SHIFT_DELAY_NS);
         let flows = agents.spread_echoes.iter();
         Ok(EndedLoad {
             echo_bounds_ns: flows.map(|flow| (*flow, bound_ns)).collect(),
@@ -181,12 +190,14 @@ fn spread_echoes(share: &Share) -> Vec<usize> {
 }
 
 /// The largest error of a time from an event on one agent to an event on another. Each agent's clock is known within
-/// its bound, and the agent learns within half a second by how much it has drifted.
-fn two_clocks_bound_ns(agents: &[AgentRecord]) -> u64 {
+/// its bound, and has drifted for this long since the agent knew its offset.
+pub(crate) fn two_clocks_bound_ns(agents: &[AgentRecord], drifting_ns: u64) -> u64 {
     let clocks = agents.iter().filter_map(|agent| agent.clock);
     let mut bounds_ns: Vec<u64> = clocks
         .map(|clock| {
-            let drift_ns = clock.drift_ppb.unsigned_abs() / 2;
+            let ppb = u128::from(clock.drift_ppb.unsigned_abs());
+            let drift_ns = ppb * u128::from(drifting_ns) / 1_000_000_000;
+            let drift_ns = u64::try_from(drift_ns).unwrap_or(u64::MAX);
             clock.bound_ns_max.saturating_add(drift_ns)
         })
         .collect();
@@ -274,7 +285,9 @@ mod tests {
     #[test]
     fn the_two_worst_clocks_bound_a_time_between_agents() {
         let agents = [agent(10_000, 0), agent(40_000, -20_000), agent(30_000, 0)];
-        assert_eq!(two_clocks_bound_ns(&agents), 40_000 + 10_000 + 30_000);
-        assert_eq!(two_clocks_bound_ns(&[]), 0);
+        let bound_ns = |drifting_ns| two_clocks_bound_ns(&agents, drifting_ns);
+        assert_eq!(bound_ns(SHIFT_DELAY_NS), 40_000 + 10_000 + 30_000);
+        assert_eq!(bound_ns(60_000_000_000), 40_000 + 1_200_000 + 30_000);
+        assert_eq!(two_clocks_bound_ns(&[], SHIFT_DELAY_NS), 0);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kgauge_agents::lead::AgentsTrouble;
-use kgauge_load::{Clock, HoldControl, LoadOutcome, LoadProgress, VerifySetup};
+use kgauge_load::{Clock, HoldControl, LedgerFolder, LoadOutcome, LoadProgress};
 use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
 use kgauge_results::recorder::{SliceTap, WriteError};
 use kgauge_results::run::{
@@ -52,9 +52,9 @@ pub(crate) fn repeat(
     let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
-    let verify = verify::setup(trial, share, &folder)?;
-    let verify = verify.as_ref();
-    let measured = measure(session, trial, share, prepared_topic, &folder, verify)?;
+    let ledgers = verify::ledgers(trial, &folder)?;
+    let ledgers = ledgers.as_ref();
+    let measured = measure(session, trial, share, prepared_topic, &folder, ledgers)?;
     let outcome = &measured.load;
 
     let ended = how_it_ended(session);
@@ -64,14 +64,15 @@ pub(crate) fn repeat(
     if may_follow && unknown.is_none() {
         outages::report_answers_after(session, facts, key, outcome);
     }
-    let loaded = verify.map(|setup| LoadedRepeat {
+    let loaded = ledgers.map(|ledgers| LoadedRepeat {
         trial,
         share,
         topic: prepared_topic,
         before: &before,
         outcome,
-        setup,
-        started_unix_ms,
+        agents: &measured.agents,
+        ledgers,
+        started_unix_ms: measured.started_unix_ms,
     });
     let verification = verify::check(session, loaded.as_ref())?;
     let end = measured.end(ended, unknown.as_ref());
@@ -158,6 +159,8 @@ fn finish(
 
 /// The result of a load, and the samples taken during it.
 struct MeasuredRepeat {
+    /// The start of the load, in milliseconds since 1970.
+    started_unix_ms: u64,
     load: LoadOutcome,
     agents: Vec<AgentRecord>,
     /// Of each flow whose end-to-end times compare two clocks, their largest error.
@@ -209,10 +212,10 @@ fn measure(
     share: &Share,
     prepared_topic: &PreparedTopic,
     folder: &RepeatFolder,
-    verify: Option<&VerifySetup>,
+    ledgers: Option<&LedgerFolder>,
 ) -> Result<MeasuredRepeat, RunError> {
     let groups = groups_of(session, trial, share.repeat);
-    let load = LoadRun::prepare(session, share, prepared_topic, verify, (folder, &groups))?;
+    let load = LoadRun::prepare(session, share, prepared_topic, ledgers, (folder, &groups))?;
     let key = folder.key();
     // Their first answers may take long: that is no part of the load's time.
     let brokers = broker_sources::sources(session, key);
@@ -267,6 +270,7 @@ fn measure(
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
     Ok(MeasuredRepeat {
+        started_unix_ms: u64::try_from(clock.unix_ms(0)).unwrap_or(0),
         load,
         agents: ended.agents,
         echo_bounds_ns: ended.echo_bounds_ns,

@@ -15,14 +15,16 @@
 //! Non-goals: sockets, TLS and real time, which the tests of `broker` cover.
 //!
 //! Where to start: [`run`] runs one seed; `world.rs` is the loop; in `world/`, `clients.rs` produces and reads,
-//! `members.rs` is a consumer group, `faults.rs` injects faults, `checks.rs` checks. [`SingleNodeHarness`] is a single
-//! node for fuzzers.
+//! `members.rs` is a consumer group, `faults.rs` injects faults, `checks.rs` checks. [`mutants()`] are the broken rules
+//! that [`run_verified`] must find. [`SingleNodeHarness`] is a single node for fuzzers.
 
+mod mutants;
 mod single_node;
 mod world;
 
+pub use mutants::{Mutant, mutants};
 pub use single_node::SingleNodeHarness;
-pub use world::FoundAnomaly;
+pub use world::{FoundAnomaly, VerifiedOutcome};
 
 use kgauge_broker::ids::NodeId;
 use kgauge_broker::node::Deviations;
@@ -218,7 +220,10 @@ pub fn run(plan: &SeedPlan, tell: &mut dyn FnMut(&str)) -> Result<SeedOutcome, B
 }
 
 /// Runs one seed, and lets `kgauge-verify` judge what the clients were told, in place of the simulation's own checks.
-pub fn run_verified(plan: &SeedPlan) -> Vec<FoundAnomaly> {
+///
+/// The embedded cluster has no transactions. In verified runs, each idempotent producer instead counts two acked batches
+/// as one, and these are torn if only one of them is in the log.
+pub fn run_verified(plan: &SeedPlan) -> VerifiedOutcome {
     let plan = SeedPlan {
         is_verified: true,
         ..*plan

@@ -11,7 +11,7 @@ mod proof;
 mod queue;
 mod requests;
 
-pub use proof::FoundAnomaly;
+pub use proof::{FoundAnomaly, VerifiedOutcome};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};

@@ -1,6 +1,6 @@
 //! The outcomes of one partition's records, from the ledgers of all producers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::gaps::NumberRanges;
@@ -170,6 +170,11 @@ impl PartitionOutcomes {
         }
     }
 
+    /// A producer has no ledger, or an empty one: its acks are not known.
+    pub fn note_missing_ledger(&mut self) {
+        self.unclosed += 1;
+    }
+
     /// Ledgers that end early: their producers' last acks are not known.
     pub fn ledgers_unclosed(&self) -> u32 {
         self.unclosed
@@ -260,28 +265,32 @@ impl PartitionOutcomes {
     }
 }
 
-/// Acked records of some transactions of a producer, by the transaction's position in the ledger.
+/// Transactions of a producer of which some acked records are lost and others are not. `lost` has the lost records by
+/// producer and transaction, as [`crate::PartitionVerdict`] counts them.
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn transaction_records<R: Read>(
+pub fn torn_transactions<R: Read>(
     ledger: &mut LedgerReader<R>,
-    transactions: &BTreeSet<u32>,
-) -> Result<BTreeMap<u32, u64>, LedgerError> {
-    let mut records = BTreeMap::new();
-    let mut transaction = 0_u32;
+    lost: &BTreeMap<(u32, u32), u64>,
+) -> Result<u64, LedgerError> {
+    let producer = ledger.producer();
+    let (mut transaction, mut acked, mut torn) = (0_u32, 0, 0);
     while let Some(entry) = ledger.next_entry()? {
         match entry {
-            LedgerEntry::Batch(batch)
-                if fate_of(batch.fate).is_acked() && transactions.contains(&transaction) =>
-            {
-                *records.entry(transaction).or_default() += u64::from(batch.count);
+            LedgerEntry::Batch(batch) if fate_of(batch.fate).is_acked() => {
+                acked += u64::from(batch.count);
             }
-            LedgerEntry::TransactionEnd(_) => transaction = transaction.saturating_add(1),
+            LedgerEntry::TransactionEnd(_) => {
+                let lost = lost.get(&(producer, transaction));
+                torn += u64::from(lost.is_some_and(|lost| *lost < acked));
+                transaction = transaction.saturating_add(1);
+                acked = 0;
+            }
             _ => {}
         }
     }
-    Ok(records)
+    Ok(torn)
 }
 
 fn fate_of(fate: BatchFate) -> RecordFate {

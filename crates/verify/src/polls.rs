@@ -21,6 +21,10 @@ pub struct ConsumerPolls {
     pub(crate) times_back: u64,
     /// What it read, ascending and apart.
     pub(crate) spans: Vec<TimedSpan>,
+    /// All offsets that it read, in the order of its reads.
+    read: Vec<(u64, u64)>,
+    /// Nothing of its log is missing.
+    is_whole: bool,
 }
 
 /// A span of a consumer.
@@ -49,6 +53,7 @@ impl ConsumerPolls {
             span.partition == of_partition && is_of_check
         };
         let (mut polls, mut unix_ms, mut is_kept) = (Self::default(), 0, false);
+        let mut has_room = true;
         while let Some(entry) = log.next_entry()? {
             match entry {
                 LedgerEntry::Poll {
@@ -63,6 +68,9 @@ impl ConsumerPolls {
                     }
                 }
                 LedgerEntry::Read(span) => {
+                    if span.partition == of_partition {
+                        has_room &= polls.note_read(span.from, span.end);
+                    }
                     let timed = TimedSpan {
                         span,
                         unix_ms,
@@ -76,6 +84,7 @@ impl ConsumerPolls {
                     }
                 }
                 LedgerEntry::Clock(now) => unix_ms = now,
+                LedgerEntry::Closed => polls.is_whole = has_room,
                 _ => {}
             }
         }
@@ -86,6 +95,39 @@ impl ConsumerPolls {
     #[must_use]
     pub fn of_group(self, group: u32) -> Self {
         Self { group, ..self }
+    }
+
+    /// Notes the offsets that no member of a group has read, although members have read some before and some behind
+    /// them. Members in one process note them as they happen; members in several do not know of each other. Nothing is
+    /// noted if a member's log is not whole.
+    pub fn note_unread(members: &mut [Self]) {
+        if !members.iter().all(|member| member.is_whole) {
+            return;
+        }
+        let read = members.iter().flat_map(|member| &member.read);
+        let mut read: Vec<(u64, u64)> = read.copied().collect();
+        read.sort_unstable();
+        let Some(first) = members.first_mut() else {
+            return;
+        };
+        let mut read_end: Option<u64> = None;
+        for (from, end) in read {
+            if let Some(unread) = read_end.filter(|read_end| *read_end < from) {
+                push(&mut first.passed_over, (unread, from));
+            }
+            read_end = read_end.max(Some(end));
+        }
+    }
+
+    /// False if there is no room.
+    fn note_read(&mut self, from: u64, end: u64) -> bool {
+        if let Some(last) = self.read.last_mut()
+            && last.1 == from
+        {
+            last.1 = end;
+            return true;
+        }
+        push(&mut self.read, (from, end))
     }
 
     /// A consumer that goes back reads some offsets again; the first time counts. Returns whether the span is kept.
@@ -216,6 +258,30 @@ mod tests {
             polls.add_span(one);
         }
         assert_eq!(polls.spans, [span(0, 5, 0), span(8, 9, 1)]);
+    }
+
+    #[test]
+    fn what_no_member_of_a_spread_group_read_was_passed_over() {
+        let member = |read: &[(u64, u64)], is_whole| {
+            let mut polls = ConsumerPolls {
+                is_whole,
+                ..ConsumerPolls::default()
+            };
+            for &(from, end) in read {
+                assert!(polls.note_read(from, end));
+            }
+            polls
+        };
+        // The second member goes on at a commit before the end of the first one's reads, and the first one behind it.
+        let first = || member(&[(5, 10), (10, 20), (40, 50)], true);
+        let second = |is_whole| member(&[(15, 32), (36, 38)], is_whole);
+        assert_eq!(first().read, [(5, 20), (40, 50)]);
+        let mut members = [first(), second(true)];
+        ConsumerPolls::note_unread(&mut members);
+        assert_eq!(members[0].passed_over, [(32, 36), (38, 40)]);
+        let mut incomplete = [first(), second(false)];
+        ConsumerPolls::note_unread(&mut incomplete);
+        assert_eq!(incomplete[0].passed_over, []);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use kgauge_client::Interrupt;
 use kgauge_load::{
     Ceilings, Clock, EchoTally, HoldControl, LoadControl, LoadProgress, LoadSetup, PreparedLoad,
+    VerifySetup,
 };
 use kgauge_observe::{CpuTrack, Sampler, SamplingPlan};
 use kgauge_results::recorder::SliceTap;
@@ -14,6 +15,7 @@ use kgauge_results::run::{Evidence, RepeatKey};
 use kgauge_results::{Histogram, Quantile, Slice, SliceWriter, Stage, TimeKind};
 
 use super::context::{AgentSession, LeadRequest};
+use super::ledger_stream::LedgerStreams;
 use super::machine_track::MachineTrack;
 use super::outgoing::{OutgoingFrames, SliceLines};
 use crate::protocol::{
@@ -67,9 +69,14 @@ impl PreparedRepeat {
         let tap = HoldTally::tap(&tally);
         let writer = SliceWriter::start_streaming("the lead", stream, Some(tap));
         let writer = writer.map_err(|error| format!("cannot start a thread: {error}"))?;
+        let share = &order.share;
+        let verify = share.trial.verify.then(|| {
+            let ledgers = LedgerStreams::new(session.outgoing.clone());
+            VerifySetup::of(share, ledgers)
+        });
         let load = PreparedLoad::prepare(&LoadSetup {
-            verify: None,
-            share: &order.share,
+            verify: verify.as_ref(),
+            share,
             topic: &order.topic,
             also: &[],
             earliest: order.earliest.as_deref(),
@@ -97,7 +104,11 @@ impl PreparedRepeat {
     }
 
     /// Runs the load and reports its end. Returns a message about the next repeat that arrived meanwhile.
-    pub(super) fn run(self, session: &AgentSession, at_ns: u64) -> Option<LeadRequest> {
+    pub(super) fn run(
+        self,
+        session: &AgentSession,
+        (at_ns, unix_ms): (u64, i64),
+    ) -> Option<LeadRequest> {
         let origin = session.clock.moment(at_ns);
         if !await_start(&self.stop, origin) {
             self.load.cancel();
@@ -105,7 +116,7 @@ impl PreparedRepeat {
             let _ = session.outgoing.message(&AgentMessage::NotStarted);
             return None;
         }
-        let clock = Clock::starting_at(origin);
+        let clock = Clock::starting_at(origin).of_lead(unix_ms);
         let started = AgentMessage::Started {
             late_ns: clock.now_ns(),
         };

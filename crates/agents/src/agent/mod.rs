@@ -2,6 +2,7 @@
 
 mod context;
 mod execution;
+mod ledger_stream;
 mod link;
 mod machine_track;
 mod order;

@@ -1,13 +1,13 @@
 //! What threads of a process give to the thread of a connection.
 
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use serde::Serialize;
 
 use crate::protocol::{FrameKind, encode};
 
-/// Frames that may wait for the connection. Then whoever sends waits, which is never a load thread.
+/// Frames that may wait for the connection. Then whoever sends waits, which is never a load thread during the load.
 const WAITING_MAX: usize = 256;
 
 /// A frame to send, or the end.
@@ -44,6 +44,19 @@ impl OutgoingFrames {
     pub(crate) fn frame(&self, kind: FrameKind, content: Vec<u8>) -> Result<(), ConnectionOver> {
         let sent = self.0.send(Outgoing::Frame(kind, content));
         sent.map_err(|_| ConnectionOver)
+    }
+
+    /// Sends a frame unless too many wait; then it returns the content.
+    pub(crate) fn try_frame(
+        &self,
+        kind: FrameKind,
+        content: Vec<u8>,
+    ) -> Result<Option<Vec<u8>>, ConnectionOver> {
+        match self.0.try_send(Outgoing::Frame(kind, content)) {
+            Ok(()) | Err(TrySendError::Full(Outgoing::End)) => Ok(None),
+            Err(TrySendError::Full(Outgoing::Frame(_, content))) => Ok(Some(content)),
+            Err(TrySendError::Disconnected(_)) => Err(ConnectionOver),
+        }
     }
 
     /// Ends the connection once everything is sent.

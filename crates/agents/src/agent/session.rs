@@ -115,7 +115,9 @@ impl AgentSession {
                     drop(prepared.take());
                     prepared = self.prepare(round, *order, request.stop);
                 }
-                LeadMessage::Start { at_ns } => next = self.start(prepared.take(), at_ns),
+                LeadMessage::Start { at_ns, unix_ms } => {
+                    next = self.start(prepared.take(), (at_ns, unix_ms));
+                }
                 LeadMessage::Stop => prepared = None,
                 LeadMessage::Welcome { .. }
                 | LeadMessage::ClockProbe { .. }
@@ -143,9 +145,9 @@ impl AgentSession {
 
     /// Runs what is prepared. The lead waits for an answer to each start, also if nothing is left to be started.
     /// Returns a message that came too early.
-    fn start(&self, prepared: Option<PreparedRepeat>, at_ns: u64) -> Option<LeadRequest> {
+    fn start(&self, prepared: Option<PreparedRepeat>, at: (u64, i64)) -> Option<LeadRequest> {
         match prepared {
-            Some(repeat) => repeat.run(self, at_ns),
+            Some(repeat) => repeat.run(self, at),
             None => {
                 // A lead that is gone needs no answer.
                 let _ = self.outgoing.message(&AgentMessage::NotStarted);

@@ -29,6 +29,8 @@ pub(super) enum AgentEvent {
     Slices(Vec<u8>),
     /// Lines of evidence.
     Evidence(Vec<u8>),
+    /// A chunk of a ledger.
+    Ledger(Vec<u8>),
     /// The connection is of no use any more.
     Lost(String),
 }
@@ -115,6 +117,7 @@ impl LeadLink {
             FrameKind::Greeting => None,
             FrameKind::Slices => Some(AgentEvent::Slices(frame.content)),
             FrameKind::Evidence => Some(AgentEvent::Evidence(frame.content)),
+            FrameKind::Ledger => Some(AgentEvent::Ledger(frame.content)),
             FrameKind::Message => match decode(&frame.content)? {
                 AgentMessage::ClockAnswer {
                     sent_ns,

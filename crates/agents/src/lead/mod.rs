@@ -4,6 +4,7 @@ mod clock_probe;
 mod error;
 mod gather;
 mod launch;
+mod ledgers;
 mod link;
 mod merge;
 mod parallel;

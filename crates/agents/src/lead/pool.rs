@@ -216,7 +216,7 @@ impl AgentPool {
             match event {
                 AgentEvent::Lost(why) => return Err(self.lose(index, why)),
                 AgentEvent::Message(message) => self.take_hello(index, *message)?,
-                AgentEvent::Slices(_) | AgentEvent::Evidence(_) => {}
+                AgentEvent::Slices(_) | AgentEvent::Evidence(_) | AgentEvent::Ledger(_) => {}
             }
         }
         Ok(())

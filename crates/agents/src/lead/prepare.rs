@@ -76,7 +76,7 @@ impl AgentPool {
             };
             let message = match event {
                 AgentEvent::Message(message) => *message,
-                AgentEvent::Slices(_) | AgentEvent::Evidence(_) => continue,
+                AgentEvent::Slices(_) | AgentEvent::Evidence(_) | AgentEvent::Ledger(_) => continue,
                 AgentEvent::Lost(why) => {
                     let error = self.lose(index, why);
                     if self.is_broken() {
@@ -108,6 +108,8 @@ impl AgentPool {
     pub fn announce_start(&mut self) -> Clock {
         let moment = Instant::now() + START_NOTICE;
         let lead_ns = self.clock.at_ns(moment);
+        let clock = Clock::starting_at(moment);
+        let unix_ms = clock.unix_ms(0);
         for agent in &mut self.agents {
             if agent.lost.is_some() {
                 (agent.start, agent.threads) = (None, 0);
@@ -122,9 +124,10 @@ impl AgentPool {
                 steps,
             });
             let at_ns = estimate.map_or(lead_ns, |estimate| estimate.to_agent_ns(lead_ns));
+            let start = LeadMessage::Start { at_ns, unix_ms };
             // A connection that has ended reports itself.
-            let _ = agent.outgoing.message(&LeadMessage::Start { at_ns });
+            let _ = agent.outgoing.message(&start);
         }
-        Clock::starting_at(moment)
+        clock
     }
 }

@@ -5,12 +5,13 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
-use kgauge_load::{Clock, HoldControl, Incident, LoadOutcome, LoadProgress};
+use kgauge_load::{Clock, HoldControl, Incident, LedgerFolder, LoadOutcome, LoadProgress};
 use kgauge_results::PaceSeries;
 use kgauge_results::folder::{AgentFiles, AgentLinesError};
 use kgauge_results::run::AgentRecord;
 use kgauge_scenario::{ConsumeEnd, FlowPlan, Trial};
 
+use super::ledgers::{LedgerKeepError, ReceivedLedgers};
 use super::link::AgentEvent;
 use super::merge::{MergeContext, merge};
 use super::pool::AgentPool;
@@ -34,6 +35,8 @@ pub struct AgentsRepeat<'a> {
     pub trial: &'a Trial,
     /// Where the lines of each agent go.
     pub files: Vec<AgentFiles>,
+    /// Where the ledgers of their clients go, if records are verified.
+    pub ledgers: Option<LedgerFolder>,
     /// Zero at the start.
     pub clock: Clock,
     /// Raised when the load must stop within a second.
@@ -99,6 +102,7 @@ impl AgentPool {
         let mut running = RunningRepeat {
             reported: ReportedProgress::new(agents, repeat.trial.flows.len()),
             track: RepeatTrack::new(self),
+            ledgers: repeat.ledgers.clone().map(ReceivedLedgers::new),
             hold_start_ns: Cell::new(repeat.trial.stages.warm_up_limit_ns()),
             trouble: None,
             stopped: None,
@@ -125,6 +129,7 @@ struct RunningRepeat<'a> {
     repeat: AgentsRepeat<'a>,
     reported: ReportedProgress,
     track: RepeatTrack,
+    ledgers: Option<ReceivedLedgers>,
     hold_start_ns: Cell<u64>,
     trouble: Option<AgentsTrouble>,
     /// When the agents were told to stop.
@@ -219,6 +224,7 @@ impl RunningRepeat<'_> {
         match event {
             AgentEvent::Slices(lines) => self.keep(index, |files| files.add_slices(&lines)),
             AgentEvent::Evidence(lines) => self.keep(index, |files| files.add_evidence(&lines)),
+            AgentEvent::Ledger(chunk) => self.keep_ledger(index, &chunk),
             AgentEvent::Lost(why) => self.lose(index, why),
             AgentEvent::Message(message) => self.take_message(index, *message),
         }
@@ -281,6 +287,17 @@ impl RunningRepeat<'_> {
             Err(AgentLinesError::Folder(error)) => {
                 self.fail(AgentsTrouble::Results(error.to_string()));
             }
+        }
+    }
+
+    fn keep_ledger(&mut self, index: usize, chunk: &[u8]) {
+        let Some(ledgers) = &mut self.ledgers else {
+            return;
+        };
+        match ledgers.keep(index, chunk, self.repeat.trial) {
+            Ok(()) => {}
+            Err(error @ LedgerKeepError::Agent(_)) => self.lose(index, error.to_string()),
+            Err(error) => self.fail(AgentsTrouble::Results(error.to_string())),
         }
     }
 

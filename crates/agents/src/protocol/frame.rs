@@ -23,10 +23,18 @@ pub enum FrameKind {
     Slices,
     /// Lines of evidence, each with its end.
     Evidence,
+    /// A chunk of a client's ledger.
+    Ledger,
 }
 
 impl FrameKind {
-    const ALL: [Self; 4] = [Self::Greeting, Self::Message, Self::Slices, Self::Evidence];
+    const ALL: [Self; 5] = [
+        Self::Greeting,
+        Self::Message,
+        Self::Slices,
+        Self::Evidence,
+        Self::Ledger,
+    ];
 
     fn byte(self) -> u8 {
         match self {
@@ -34,6 +42,7 @@ impl FrameKind {
             Self::Message => b'M',
             Self::Slices => b'S',
             Self::Evidence => b'E',
+            Self::Ledger => b'L',
         }
     }
 }

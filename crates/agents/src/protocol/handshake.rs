@@ -12,7 +12,7 @@ use super::frame::{AgentFrame, FrameKind};
 use crate::token::AgentToken;
 
 /// The version of the protocol. Lead and agent must have the same one.
-pub const PROTOCOL_VERSION: u16 = 2;
+pub const PROTOCOL_VERSION: u16 = 3;
 
 /// The label of the key that both sides export from their TLS session.
 pub const SESSION_KEY_LABEL: &[u8] = b"EXPORTER-kgauge-agents";

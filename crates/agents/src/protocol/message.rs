@@ -40,6 +40,8 @@ pub enum LeadMessage {
     Start {
         /// On the agent's clock.
         at_ns: u64,
+        /// The lead's wall clock at that moment, in milliseconds since 1970: ledgers have its times.
+        unix_ms: i64,
     },
     /// The hold begins, in an adaptive warm-up.
     BeginHold {
@@ -213,7 +215,10 @@ mod tests {
 
     #[test]
     fn messages_come_back_as_they_were() {
-        let lead = LeadMessage::Start { at_ns: u64::MAX };
+        let lead = LeadMessage::Start {
+            at_ns: u64::MAX,
+            unix_ms: i64::MIN,
+        };
         let bytes = encode(&lead).unwrap();
         assert_eq!(decode::<LeadMessage>(&bytes).unwrap(), lead);
         let agent = AgentMessage::ClockAnswer {

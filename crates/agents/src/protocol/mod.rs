@@ -9,6 +9,7 @@
 
 mod frame;
 mod handshake;
+mod ledger_chunk;
 mod message;
 
 pub use frame::{
@@ -19,6 +20,7 @@ pub use handshake::{
     Greeting, HandshakeError, PROOF_BYTES, PROTOCOL_VERSION, ProofSide, SESSION_KEY_LABEL, check,
     proof,
 };
+pub use ledger_chunk::{CHUNK_HEAD_BYTES, LedgerChunk, LedgerChunkError, chunk_head};
 pub use message::{
     AgentMessage, AgentMessageError, AgentOutcome, ClientSettings, LeadMessage, PrepareOrder,
     PreparedFacts, decode, encode,

@@ -17,7 +17,7 @@ use kgauge_broker::{ClusterConfig, ClusterHandle, EmbeddedCluster};
 use kgauge_client::admin::TopicSpec;
 use kgauge_client::config::Address;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_load::{Clock, HoldControl, LoadProgress};
+use kgauge_load::{Clock, HoldControl, LedgerFolder, LoadProgress};
 use kgauge_results::RunFolder;
 use kgauge_results::run::{RepeatKey, RunHead};
 use kgauge_scenario::{Files, FlowPlan, Scenario, Share, Size};
@@ -33,6 +33,8 @@ pub(crate) struct Bench {
     token: AgentToken,
     pub(crate) interrupt: Interrupt,
     repeats: u32,
+    /// The ledgers of the last repeat, if it was verified.
+    pub(crate) ledgers: Option<LedgerFolder>,
 }
 
 impl Bench {
@@ -58,6 +60,7 @@ impl Bench {
             token,
             interrupt: Interrupt::new(),
             repeats: 0,
+            ledgers: None,
         }
     }
 
@@ -111,9 +114,12 @@ impl Bench {
             FlowPlan::Produce(_) | FlowPlan::Consume(_) => None,
         });
         let spread_echoes = spread_echoes.collect();
+        let is_verified = share.trial.verify;
+        self.ledgers = is_verified.then(|| LedgerFolder(repeat.ledgers().unwrap()));
         let repeat = AgentsRepeat {
             trial: &share.trial,
             files: files.collect::<Result<_, _>>().unwrap(),
+            ledgers: self.ledgers.clone(),
             clock,
             interrupt: &self.interrupt,
             spread_echoes,

@@ -69,6 +69,9 @@ pub(super) fn handle(
             partitions,
         });
     }
+    if node.config.deviations.tear_commits {
+        offsets.truncate(1);
+    }
     let mut target = None;
     if !offsets.is_empty() {
         match commit(node, call.now, &request.group_id, offsets) {

@@ -223,8 +223,8 @@ impl PartitionLog {
         &self.producers
     }
 
-    /// Remembers fewer batches of each producer than [`BATCHES_KEPT`], which breaks Kafka's promise to
-    /// them.
+    /// Remembers fewer batches of each producer than [`BATCHES_KEPT`] and appends what it has forgotten again, which
+    /// breaks Kafka's promise to them.
     pub(crate) fn keep_batches_of_producers(&mut self, count: usize) {
         self.producers.keep(count);
     }

@@ -167,7 +167,9 @@ impl ProducerStates {
             Some(last) if epoch == entry.epoch => next_sequence(last.last_sequence),
             _ => 0,
         };
-        if sequence != expected {
+        // Whoever remembers fewer batches takes what it has forgotten for new.
+        let is_forgotten = self.kept < BATCHES_KEPT && sequence < expected;
+        if sequence != expected && !is_forgotten {
             let producer_id = header.producer_id;
             return Err(AppendError::OutOfOrderSequence {
                 producer_id,

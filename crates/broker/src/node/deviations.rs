@@ -25,7 +25,7 @@ pub struct Deviations {
     /// A follower of a new leader cuts its log at its high watermark and asks for no epoch, as Kafka
     /// did before KIP-101.
     pub truncate_to_high_watermark: bool,
-    /// How many batches of a producer are remembered, if not five.
+    /// How many batches of a producer are remembered, if not five. What is forgotten counts as new when it comes again.
     pub batches_kept: Option<usize>,
     /// What goes wrong when some batches are appended.
     pub append: Option<AppendDeviation>,
@@ -35,6 +35,8 @@ pub struct Deviations {
     pub skip_reads: bool,
     /// Consumers get records that followers do not have so far.
     pub dirty_reads: bool,
+    /// Of a commit with several offsets, only the first is stored.
+    pub tear_commits: bool,
 }
 
 /// Offsets that a Fetch response passes over: more than any batch of the simulation has.
@@ -96,6 +98,8 @@ pub enum AppendDeviation {
     OffsetBefore,
     /// It is appended, and refused as invalid.
     RefuseAppended,
+    /// It is acked, and not appended, if it belongs to a transaction. The others of the transaction are appended.
+    TearTransaction,
 }
 
 /// A record of a batch that is made again.
@@ -123,12 +127,17 @@ pub(crate) fn append(
         return log.append_as_leader(bytes, epoch, wall_ms);
     };
     let count = records.len();
-    if deviation == AppendDeviation::DropHalf && state.id >= 0 {
+    let is_spared = match deviation {
+        AppendDeviation::DropHalf => state.id >= 0,
+        AppendDeviation::TearTransaction => !state.transactional,
+        _ => false,
+    };
+    if is_spared {
         return log.append_as_leader(bytes, epoch, wall_ms);
     }
     let mut others = Vec::new();
     match deviation {
-        AppendDeviation::Drop => {
+        AppendDeviation::Drop | AppendDeviation::TearTransaction => {
             let end = log.log_end_offset();
             return Ok(AppendInfo {
                 base_offset: end,

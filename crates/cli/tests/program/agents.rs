@@ -227,6 +227,57 @@ fn a_run_that_tolerates_the_loss_goes_on_and_marks_its_figures() {
 }
 
 #[test]
+fn the_records_of_all_agents_are_verified_by_the_lead() {
+    let site = site();
+    let group = SPREAD.replace("from: earliest", "from: earliest\n    group: true");
+    site.write("group.yaml", &group);
+    for scenario in ["spread.yaml", "group.yaml"] {
+        let out = scenario.trim_end_matches(".yaml");
+        let command = ["run", scenario, "--verify", "--out", out];
+        let output = site.run(&[&command[..], &["--agents", "local:3"]].concat());
+        check_status(&output, 0);
+        let summary = json(&site.path(out).join("summary.json"));
+        let found = summary["verification"]["text"].as_str().unwrap();
+        let all = "Verified: all 4,000 acked records were read back, once and in order, with their \
+                   contents.";
+        assert!(found.starts_with(all), "{found}");
+    }
+}
+
+#[test]
+fn what_a_lost_agent_has_sent_is_verified_and_the_rest_is_reported() {
+    let site = site();
+    let agents = [
+        Listening::start(&site, "token"),
+        Listening::start(&site, "token"),
+    ];
+    let more = [
+        "--agents-lost",
+        "tolerate",
+        "--set",
+        "stages.hold=5 s",
+        "--verify",
+    ];
+    let lead = measuring(&site, &agents, &more);
+    agents[1].signal(Signal::KILL);
+    let output = lead.wait_with_output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)));
+    let verification = &json(&site.path("out/summary.json"))["verification"];
+    let number = |key: &str| verification[key].as_u64().unwrap();
+    // The other agent sent half of 10,000 records.
+    assert!(number("acked") >= 5_000, "{verification}");
+    assert_eq!(number("acked"), number("confirmed"), "{verification}");
+    assert_eq!(
+        verification["anomalies"].as_array().unwrap().len(),
+        0,
+        "{verification}"
+    );
+    let unchecked = &verification["unchecked"][0];
+    assert_eq!(unchecked["cause"], "ledger-incomplete", "{verification}");
+    assert_eq!(unchecked["partitions"], 4, "{verification}");
+}
+
+#[test]
 fn an_agent_whose_lead_was_killed_stops_within_a_second() {
     let site = site();
     let agents = [

@@ -499,7 +499,7 @@ impl Consumer {
             TallyDepth::RecordsUnchecked
         };
         let mut all = 0;
-        let unix_ms = around.clock.unix_ms(now_ns);
+        let unix_ms = around.clock.shared_unix_ms(now_ns);
         let echo = self.echo.as_deref();
         let depth = match echo {
             Some(_) => TallyDepth::Records,

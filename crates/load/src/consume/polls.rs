@@ -1,10 +1,11 @@
 //! Verified consumers: what they read, and where a poll did not continue at the end of the one before.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 
 use kgauge_verify::{HIDDEN_MAX, LedgerEntry, LedgerWriter, ReadSpan, batch_mark};
 use kgauge_wire::record_batch::batches;
+
+use crate::ledgers::LedgerSink;
 
 /// Bytes before the format version of a batch.
 const MAGIC_AT: usize = 16;
@@ -21,10 +22,10 @@ const SPAN_MS: u64 = 1_000;
 /// After a longer wait for records, another span begins: its first records came after all of it.
 const WAIT_MS: u64 = 500;
 
-/// The polls of a consumer, in a file.
+/// The polls of a consumer.
 #[derive(Debug)]
 pub(crate) struct PollLog {
-    log: LedgerWriter<File>,
+    log: LedgerWriter<Box<dyn LedgerSink>>,
     /// What it is reading, by partition.
     open: BTreeMap<u32, OpenSpan>,
     /// The last time in the log.
@@ -97,9 +98,9 @@ impl OpenSpan {
 
 impl PollLog {
     /// The log of a consumer.
-    pub(crate) fn new(file: File, consumer: u32) -> Self {
+    pub(crate) fn new(sink: Box<dyn LedgerSink>, consumer: u32) -> Self {
         Self {
-            log: LedgerWriter::new(file, consumer),
+            log: LedgerWriter::new(sink, consumer),
             open: BTreeMap::new(),
             clocked_ms: 0,
         }
@@ -203,7 +204,7 @@ mod tests {
     fn entries(write: impl FnOnce(&mut PollLog)) -> Vec<LedgerEntry> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("polls");
-        let mut log = PollLog::new(File::create(&path).unwrap(), 0);
+        let mut log = PollLog::new(Box::new(File::create(&path).unwrap()), 0);
         write(&mut log);
         log.close().unwrap();
         let mut reader = LedgerReader::new(File::open(&path).unwrap()).unwrap();

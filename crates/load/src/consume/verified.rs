@@ -35,7 +35,7 @@ impl Consumer {
         {
             let at_ns = around.clock.now_ns();
             around.broken(at_ns, &self.flow.name, || {
-                format!("cannot write the log of polls: {error}; free space in the run folder")
+                format!("cannot write the log of polls: {error}; what it lacks is not checked")
             });
         }
     }

@@ -224,7 +224,7 @@ impl DrivenRun {
         self.shared.live[self.flow].add(&self.last_totals, &self.outcome.totals);
         self.last_totals = self.outcome.totals;
         if let Some(proof) = &mut self.proof {
-            let unix_ms = self.shared.clock.unix_ms(now_ns);
+            let unix_ms = self.shared.clock.shared_unix_ms(now_ns);
             proof.tick(u64::try_from(unix_ms).unwrap_or(0));
         }
         if now_ns >= self.next_tick_ns {
@@ -357,7 +357,7 @@ fn close_proof(proof: Option<DrivenProof>, flow: &str, shared: &WorkerShared, no
     if let Some(mut proof) = proof
         && let Err(error) = proof.close()
     {
-        let what = format!("cannot write the ledger: {error}; free space in the run folder");
+        let what = format!("cannot write the ledger: {error}; what it lacks is not checked");
         let incident = Incident::new(now_ns, flow, what, true);
         shared.incidents.note(incident);
     }

@@ -1,8 +1,6 @@
 //! The ledger of a verified producer in another client: what became of each record, in the partition that the client
 //! reports.
 
-use std::fs::File;
-
 use kgauge_results::client_code;
 use kgauge_verify::{
     BatchEntry, BatchFate, PARTITION_MAX, PARTITION_UNKNOWN, StampKey, producer_number,
@@ -11,6 +9,7 @@ use kgauge_wire::error_code::ErrorCode;
 
 use super::frames::{Fate, RecordOutcome};
 use super::identity::DrivenIdentity;
+use crate::ledgers::LedgerSink;
 use crate::timed_ledger::TimedLedger;
 
 /// The ledger of a driven producer.
@@ -23,11 +22,16 @@ pub(crate) struct DrivenProof {
 
 impl DrivenProof {
     /// The proof of a flow's producer that has sent nothing so far.
-    pub(crate) fn new(key: StampKey, flow: usize, member: u32, file: File) -> Self {
+    pub(crate) fn new(
+        key: StampKey,
+        flow: usize,
+        member: u32,
+        sink: Box<dyn LedgerSink>,
+    ) -> Self {
         let producer = producer_number(flow, member);
         Self {
             identity: DrivenIdentity::new(key, producer),
-            ledger: TimedLedger::new(file, producer),
+            ledger: TimedLedger::new(sink, producer),
             open: None,
         }
     }
@@ -36,7 +40,7 @@ impl DrivenProof {
         self.identity
     }
 
-    /// The ledger follows the time, in milliseconds since 1970, and goes to disk.
+    /// The ledger follows the time, in milliseconds since 1970, and is written.
     pub(super) fn tick(&mut self, unix_ms: u64) {
         if self.ledger.is_clock_due(unix_ms) {
             self.push_open();
@@ -128,6 +132,8 @@ fn is_certain(code: i16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use kgauge_verify::{LedgerEntry, LedgerReader};
 
     use super::*;
@@ -159,7 +165,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger");
         let file = File::create(&path).unwrap();
-        let mut proof = DrivenProof::new(StampKey::new(1), 2, 3, file);
+        let mut proof = DrivenProof::new(StampKey::new(1), 2, 3, Box::new(file));
         let acked =
             |index, partition, offset| outcome(index, Fate::Acked, 0, Some((partition, offset)));
         proof.tick(1_000);

@@ -1,11 +1,10 @@
 //! Verified producers: the identity in each record, and the ledger of what became of each batch.
 
-use std::fs::File;
-
 use kgauge_verify::{BatchEntry, BatchFate, LedgerEntry, Stamp, StampKey, TransactionFate};
 use kgauge_wire::error_code::ErrorCode;
 
 use super::Producer;
+use crate::ledgers::LedgerSink;
 use crate::timed_ledger::TimedLedger;
 use crate::worker_context::WorkerContext;
 
@@ -39,11 +38,16 @@ impl Stamper {
 
 impl ProducerProof {
     /// The proof of a producer that has sent nothing so far.
-    pub(crate) fn new(key: StampKey, producer: u32, file: File, partitions: usize) -> Self {
+    pub(crate) fn new(
+        key: StampKey,
+        producer: u32,
+        sink: Box<dyn LedgerSink>,
+        partitions: usize,
+    ) -> Self {
         Self {
             key,
             producer,
-            ledger: TimedLedger::new(file, producer),
+            ledger: TimedLedger::new(sink, producer),
             next: vec![0; partitions],
             is_closed: false,
         }
@@ -101,10 +105,10 @@ fn is_certain(code: ErrorCode) -> bool {
 }
 
 impl Producer {
-    /// The ledger follows the time and goes to disk.
+    /// The ledger follows the time and is written.
     pub(super) fn tick_proof(&mut self, now_ns: u64, around: &WorkerContext<'_>) {
         if let Some(proof) = &mut self.proof {
-            let unix_ms = around.clock.unix_ms(now_ns);
+            let unix_ms = around.clock.shared_unix_ms(now_ns);
             proof.ledger.tick(u64::try_from(unix_ms).unwrap_or(0));
         }
     }
@@ -201,7 +205,7 @@ impl Producer {
         if let Err(error) = proof.ledger.close() {
             let at_ns = around.clock.now_ns();
             around.broken(at_ns, &self.flow.name, || {
-                format!("cannot write the ledger of acks: {error}; free space in the run folder")
+                format!("cannot write the ledger of acks: {error}; what it lacks is not checked")
             });
         }
     }

@@ -1,12 +1,12 @@
 //! A verified repeat after its load, and its ledgers.
 
 use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
+use std::io::{BufReader, ErrorKind};
 
-use kgauge_load::{LoadOutcome, VerifySetup};
+use kgauge_load::{LedgerFolder, LedgerName, LoadOutcome};
+use kgauge_results::run::AgentRecord;
 use kgauge_scenario::{Share, Trial};
-use kgauge_verify::{LedgerError, LedgerReader};
+use kgauge_verify::{ENTRY_BYTES, LedgerError, LedgerReader};
 
 use crate::prepared_topic::PreparedTopic;
 
@@ -18,7 +18,9 @@ pub(crate) struct LoadedRepeat<'a> {
     /// The end of each partition before the load.
     pub(crate) before: &'a [i64],
     pub(crate) outcome: &'a LoadOutcome,
-    pub(crate) setup: &'a VerifySetup,
+    /// The agents that generated the load, if it was not this process.
+    pub(crate) agents: &'a [AgentRecord],
+    pub(crate) ledgers: &'a LedgerFolder,
     /// The start of the load, in milliseconds since 1970.
     pub(crate) started_unix_ms: u64,
 }
@@ -32,8 +34,20 @@ pub(super) fn producers(trial: &Trial) -> impl Iterator<Item = (usize, u32)> {
     })
 }
 
-/// Opens a ledger.
-pub(super) fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>, LedgerError> {
-    let file = File::open(path)?;
-    LedgerReader::new(BufReader::with_capacity(1 << 20, file))
+impl LoadedRepeat<'_> {
+    /// Opens a ledger; `None` if nothing of it was written, because its process or its agent was lost before.
+    pub(super) fn open(
+        &self,
+        name: LedgerName,
+    ) -> Result<Option<LedgerReader<BufReader<File>>>, LedgerError> {
+        let file = match File::open(self.ledgers.path(name)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if file.metadata()?.len() < ENTRY_BYTES as u64 {
+            return Ok(None);
+        }
+        LedgerReader::new(BufReader::with_capacity(1 << 20, file)).map(Some)
+    }
 }

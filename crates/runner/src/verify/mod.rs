@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use kgauge_load::{FlowContent, PayloadError, VerifySetup};
+use kgauge_load::{FlowContent, LedgerFolder, LedgerName, PayloadError, stamp_key};
 use kgauge_results::RepeatFolder;
 use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
-use kgauge_scenario::{FlowPlan, Share, TargetKind, Trial, derive_seed};
+use kgauge_scenario::{FlowPlan, TargetKind, Trial};
 use kgauge_verify::{
     ConsumerPolls, LedgerKind, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent,
-    ReplicaDigest, Sighting, StampKey,
+    ReplicaDigest, Sighting,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::Decompressor;
@@ -28,7 +28,7 @@ use crate::error::{OrRunError, RunError};
 use crate::observer::{Activity, RunEvent};
 use crate::session::Session;
 pub(crate) use loaded::LoadedRepeat;
-use loaded::{open, producers};
+use loaded::producers;
 use log_files::ComparedRange;
 use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
 use replicas::compare;
@@ -40,21 +40,15 @@ const SETTLING_TIME_MAX: Duration = Duration::from_secs(15);
 /// How often the user sees how far it is.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Gives a repeat its key and a folder for its ledgers; `None` if nothing is verified.
-pub(crate) fn setup(
+/// Makes a folder for the ledgers of a repeat; `None` if nothing is verified.
+pub(crate) fn ledgers(
     trial: &Trial,
-    share: &Share,
     folder: &RepeatFolder,
-) -> Result<Option<VerifySetup>, RunError> {
-    if !trial.verify {
-        return Ok(None);
+) -> Result<Option<LedgerFolder>, RunError> {
+    match trial.verify {
+        true => Ok(Some(LedgerFolder(folder.ledgers().or_unwritable()?))),
+        false => Ok(None),
     }
-    let place = format!("{} {} {}", share.run_id, trial.index, share.repeat);
-    let ledgers = folder.ledgers().or_unwritable()?;
-    Ok(Some(VerifySetup {
-        key: StampKey::new(derive_seed(share.seed, &place)),
-        folder: ledgers,
-    }))
 }
 
 /// Reads and checks every partition; `None` if nothing is verified, or the target is gone.
@@ -86,6 +80,7 @@ pub(crate) fn check(
     totals.record.bytes = pass.bytes;
     totals.find_torn_transactions(repeat);
     totals.add_groups(repeat);
+    totals.count_unlisted(repeat);
     totals.record.span_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(Some(totals.finish()))
 }
@@ -138,7 +133,7 @@ impl ReadingPass<'_> {
         // Compaction removes what was read.
         let compared_from = (!totals.is_compacted()).then_some(range.start);
         let polls = polls(self.repeat, partition, compared_from);
-        let mut check = PartitionCheck::new(self.repeat.setup.key, outcomes, polls);
+        let mut check = PartitionCheck::new(stamp_key(self.repeat.share), outcomes, polls);
         let (end, digest) = self.read(session, range, &mut check, totals.record.read);
         let extent = ReadExtent {
             // What followers do not have so far cannot be read.
@@ -268,7 +263,10 @@ fn contents(repeat: &LoadedRepeat<'_>) -> Result<Vec<Option<FlowContent>>, Paylo
 fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcomes, OutcomeError> {
     let mut outcomes = PartitionOutcomes::new(partition);
     for (flow, member) in producers(repeat.trial) {
-        let mut ledger = open(&repeat.setup.ledger(flow, member))?;
+        let Some(mut ledger) = repeat.open(LedgerName::of_producer(flow, member))? else {
+            outcomes.note_missing_ledger();
+            continue;
+        };
         let plan = repeat.trial.flows.get(flow).and_then(FlowPlan::produces);
         let kind = match plan {
             Some(plan) if !plan.driver.is_kgauge() => LedgerKind::Driven,
@@ -281,7 +279,8 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
 }
 
 /// What consumers have read of a partition, and what their groups have passed over. What they have read before the
-/// first offset is not compared.
+/// first offset is not compared. Members of a group in several agents do not know of each other: what all of them have
+/// passed over follows from their logs.
 fn polls(
     repeat: &LoadedRepeat<'_>,
     partition: u32,
@@ -302,12 +301,20 @@ fn polls(
         // Others get records of aborted transactions, too.
         let is_same = settings.read_committed == reads_committed;
         let compared_from = compared_from.filter(|_| is_same);
-        for member in 0..consumers {
-            let Ok(mut log) = open(&repeat.setup.polls(flow, member)) else {
-                continue;
-            };
-            let read = ConsumerPolls::read(&mut log, partition, compared_from);
-            polls.extend(read.map(|read| read.of_group(before + member / of_group)));
+        for first in (0..consumers).step_by(of_group as usize) {
+            let mut members = Vec::new();
+            for member in first..consumers.min(first + of_group) {
+                let Ok(Some(mut log)) = repeat.open(LedgerName::of_consumer(flow, member)) else {
+                    continue;
+                };
+                let read = ConsumerPolls::read(&mut log, partition, compared_from);
+                members.extend(read.map(|read| read.of_group(before + member / of_group)));
+            }
+            let are_all = members.len() == of_group as usize;
+            if are_all && of_group > 1 && repeat.agents.len() > 1 {
+                ConsumerPolls::note_unread(&mut members);
+            }
+            polls.extend(members);
         }
         before += consumers;
     }

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kgauge_load::LedgerName;
 use kgauge_results::run::{
     Anomaly, AnomalyPlace, AnomalyRecord, LateRead, UncheckedCause, UncheckedRecords,
     VerificationRecord,
 };
 use kgauge_scenario::Trial;
 use kgauge_verify::{
-    PartitionVerdict, PromiseFacts, Sighting, is_permitted, producer_place, transaction_records,
+    PartitionVerdict, PromiseFacts, Sighting, is_permitted, producer_place, torn_transactions,
 };
 
-use super::loaded::{LoadedRepeat, open};
+use super::loaded::LoadedRepeat;
+use super::reads_committed;
+use crate::load_run::two_clocks_bound_ns;
 
 const NS_PER_MS: u64 = 1_000_000;
 
@@ -26,6 +29,8 @@ pub(super) struct VerificationTotals<'a> {
     circumstances: PromiseFacts,
     /// When each fault began, in milliseconds since 1970.
     faults: Vec<(u64, String)>,
+    /// The largest error of a time between the ledgers of two agents, which follow their own clocks from the start on.
+    clocks_bound_ns: u64,
     sums: PartitionVerdict,
     /// Records of other clients that may be in any partition: of unknown outcome, and not sent for certain.
     pub(super) unknown_anywhere: u64,
@@ -55,11 +60,13 @@ impl<'a> VerificationTotals<'a> {
                 // On somebody's cluster, leaders move for reasons that are not visible here.
                 had_outage: is_existing || !repeat.outcome.outages.is_empty(),
                 is_shared: repeat.topic.earliest.is_some(),
-                has_unknown_transaction: repeat.outcome.broken,
+                has_unknown_transaction: repeat.outcome.broken
+                    || repeat.agents.iter().any(|agent| agent.lost.is_some()),
                 lacks_idempotence,
                 only_renumbered_duplicates: false,
             },
             faults: fault_times(repeat),
+            clocks_bound_ns: two_clocks_bound_ns(repeat.agents, repeat.outcome.end_ns),
             sums: PartitionVerdict::default(),
             unknown_anywhere: 0,
             refused_anywhere: 0,
@@ -83,7 +90,8 @@ impl<'a> VerificationTotals<'a> {
             self.add_unchecked(cause, records);
         }
         if let Some((late_ms, sighting)) = verdict.latest_read {
-            self.note_late_read(late_ms * NS_PER_MS, (partition, sighting));
+            let late_ns = (late_ms * NS_PER_MS).saturating_sub(self.clocks_bound_ns);
+            self.note_late_read(late_ns, (partition, sighting));
         }
     }
 
@@ -125,12 +133,9 @@ impl<'a> VerificationTotals<'a> {
 
     /// Committed transactions of which some records are lost and others are not.
     pub(super) fn find_torn_transactions(&mut self, repeat: &LoadedRepeat<'_>) {
-        let mut of_producer: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        for &(producer, transaction) in self.sums.lost_by_transaction.keys() {
-            let transactions = of_producer.entry(producer).or_default();
-            transactions.insert(transaction);
-        }
-        for (producer, transactions) in of_producer {
+        let lost = &self.sums.lost_by_transaction;
+        let producers: BTreeSet<u32> = lost.keys().map(|(producer, _)| *producer).collect();
+        for producer in producers {
             let (flow, member) = producer_place(producer);
             let plan = repeat
                 .trial
@@ -140,20 +145,25 @@ impl<'a> VerificationTotals<'a> {
             if plan.is_none_or(|plan| plan.transaction.is_none()) {
                 continue;
             }
-            let ledger = open(&repeat.setup.ledger(flow, member));
-            let all = ledger.and_then(|mut ledger| transaction_records(&mut ledger, &transactions));
-            let Ok(all) = all else { continue };
-            let lost = &self.sums.lost_by_transaction;
-            let is_torn = |transaction: &&u32| {
-                let all = all.get(*transaction).copied().unwrap_or(0);
-                lost.get(&(producer, **transaction))
-                    .is_some_and(|lost| *lost < all)
+            let Ok(Some(mut ledger)) = repeat.open(LedgerName::of_producer(flow, member)) else {
+                continue;
             };
-            let torn = transactions.iter().filter(is_torn).count() as u64;
-            if torn > 0 {
+            if let Ok(torn @ 1..) = torn_transactions(&mut ledger, lost) {
                 let found = self.anomalies.entry((Anomaly::TornTransaction, Some(flow)));
                 found.or_default().count += torn;
             }
+        }
+    }
+
+    /// Acked records that incomplete ledgers lack, if their number is known: acks within transactions are no promise,
+    /// and other causes leave records out as well.
+    pub(super) fn count_unlisted(&mut self, repeat: &LoadedRepeat<'_>) {
+        let is_known = self.unchecked.len() == 1 && !reads_committed(self.trial);
+        let flows = repeat.outcome.flows.iter();
+        let acked: u64 = flows.map(|flow| flow.totals.acked).sum();
+        let incomplete = self.unchecked.get_mut(&UncheckedCause::LedgerIncomplete);
+        if let Some(incomplete) = incomplete.filter(|_| is_known) {
+            incomplete.records = acked.saturating_sub(self.sums.acked);
         }
     }
 

@@ -279,7 +279,7 @@ impl Client {
                 ClientKind::Exact => ProducerState {
                     id: index as i64,
                     epoch: 0,
-                    transactional: false,
+                    transactional: is_verified,
                     base_sequence: i32::try_from(batch.first).unwrap_or(0),
                 },
                 _ => ProducerState::NONE,
@@ -329,7 +329,8 @@ impl Client {
         if let Some(batch) = at.and_then(|at| self.in_flight.remove(at)) {
             if let Some(proof) = proof {
                 let offset = (!is_invalid).then_some(partition.base_offset);
-                proof.answered(index, self.partition, (batch.first, batch.count), offset);
+                let place = (index, self.kind, self.partition);
+                proof.answered(place, (batch.first, batch.count), offset);
                 return Ok(ErrorCode::None);
             }
             let first = index as u64 * RECORDS_OF_CLIENT + batch.first;

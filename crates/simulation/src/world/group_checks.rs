@@ -21,6 +21,8 @@ pub(super) struct GroupChecks {
     /// The largest acknowledged offset by partition.
     committed: BTreeMap<i32, i64>,
     commits: u64,
+    /// How often a coordinator returned less than it had acked.
+    commits_back: u64,
 }
 
 impl GroupChecks {
@@ -36,6 +38,11 @@ impl GroupChecks {
     /// Acknowledged commits.
     pub(super) fn commits(&self) -> u64 {
         self.commits
+    }
+
+    /// How often a coordinator returned less than it had acked.
+    pub(super) fn commits_back(&self) -> u64 {
+        self.commits_back
     }
 
     /// Generations in which members got an assignment.
@@ -95,15 +102,18 @@ impl GroupChecks {
 
     /// A member fetched a committed offset; `floors` was acked when it asked.
     pub(super) fn fetched(
-        &self,
+        &mut self,
         partition: i32,
         offset: i64,
         floors: &BTreeMap<i32, i64>,
     ) -> Result<(), Violation> {
         match floors.get(&partition) {
-            Some(floor) if offset < *floor => broken(format!(
-                "partition {partition}: offset {floor} was committed, but {offset} was fetched"
-            )),
+            Some(floor) if offset < *floor => {
+                self.commits_back += 1;
+                broken(format!(
+                    "partition {partition}: offset {floor} was committed, but {offset} was fetched"
+                ))
+            }
             _ => Ok(()),
         }
     }

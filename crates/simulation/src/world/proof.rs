@@ -7,7 +7,7 @@ use kgauge_results::run::Anomaly;
 use kgauge_verify::{
     BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerKind, LedgerReader, LedgerWriter,
     PartitionCheck, PartitionOutcomes, ReadExtent, ReadSpan, STAMP_BYTES, Stamp, StampKey,
-    batch_mark, producer_number,
+    TransactionFate, batch_mark, producer_number, torn_transactions,
 };
 use kgauge_wire::compress::Decompressor;
 use kgauge_wire::record_batch::batches;
@@ -26,10 +26,33 @@ pub struct FoundAnomaly {
     pub count: u64,
 }
 
+/// The result of a verified run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedOutcome {
+    /// What was found.
+    pub anomalies: Vec<FoundAnomaly>,
+    /// Injected faults.
+    pub faults: u64,
+    /// Acked records.
+    pub acked: u64,
+}
+
+/// Acked batches of a transaction.
+const TRANSACTION_BATCHES: u32 = 2;
+
+/// The ledger of a producer.
+#[derive(Debug)]
+struct ClientLedger {
+    bytes: Vec<u8>,
+    kind: LedgerKind,
+    /// Batches of the open transaction.
+    open_batches: u32,
+}
+
 /// What the clients of a verified run know.
 #[derive(Debug, Default)]
 pub(super) struct ClientProof {
-    ledgers: BTreeMap<usize, Vec<u8>>,
+    ledgers: BTreeMap<usize, ClientLedger>,
     /// What readers log.
     polls: Vec<LedgerEntry>,
 }
@@ -60,27 +83,37 @@ impl ClientProof {
     /// A batch was acked at an offset, or refused for certain.
     pub(super) fn answered(
         &mut self,
-        client: usize,
-        partition: i32,
+        (client, client_kind, partition): (usize, ClientKind, i32),
         (first, count): (u64, u64),
         offset: Option<i64>,
     ) {
         let number = producer_number(client, 0);
-        let new = || LedgerWriter::new(Vec::new(), number).into_inner();
-        let ledger = self.ledgers.entry(client).or_insert_with(new);
-        ledger.extend_from_slice(
-            &LedgerEntry::Batch(BatchEntry {
-                fate: match offset {
-                    Some(_) => BatchFate::Acked,
-                    None => BatchFate::Failed,
-                },
-                partition: partition.unsigned_abs(),
-                sequence: first,
-                count: u32::try_from(count).unwrap_or(0),
-                offset: offset.and_then(|offset| u64::try_from(offset).ok()),
-            })
-            .to_bytes(),
-        );
+        let ledger = self.ledgers.entry(client).or_insert_with(|| ClientLedger {
+            bytes: LedgerWriter::new(Vec::new(), number).into_inner(),
+            kind: match client_kind {
+                ClientKind::Exact => LedgerKind::Transactional,
+                _ => LedgerKind::Plain,
+            },
+            open_batches: 0,
+        });
+        let batch = LedgerEntry::Batch(BatchEntry {
+            fate: match offset {
+                Some(_) => BatchFate::Acked,
+                None => BatchFate::Failed,
+            },
+            partition: partition.unsigned_abs(),
+            sequence: first,
+            count: u32::try_from(count).unwrap_or(0),
+            offset: offset.and_then(|offset| u64::try_from(offset).ok()),
+        });
+        ledger.bytes.extend_from_slice(&batch.to_bytes());
+        ledger.open_batches += 1;
+        let is_transactional = ledger.kind == LedgerKind::Transactional;
+        if is_transactional && ledger.open_batches == TRANSACTION_BATCHES {
+            let end = LedgerEntry::TransactionEnd(TransactionFate::Committed);
+            ledger.bytes.extend_from_slice(&end.to_bytes());
+            ledger.open_batches = 0;
+        }
     }
 
     /// A reader that expected one offset got another one.
@@ -122,34 +155,78 @@ impl ClientProof {
     fn outcomes(&self, partition: i32) -> PartitionOutcomes {
         let mut outcomes = PartitionOutcomes::new(partition.unsigned_abs());
         for ledger in self.ledgers.values() {
-            let mut reader = LedgerReader::new(ledger.as_slice()).expect("it was just written");
+            let mut reader = ledger.reader();
             outcomes
-                .add(&mut reader, LedgerKind::Plain)
+                .add(&mut reader, ledger.kind)
                 .expect("it was just written");
         }
         outcomes
+    }
+
+    /// Transactions of which only some records are lost.
+    fn torn(&self, lost: &BTreeMap<(u32, u32), u64>) -> u64 {
+        let ledgers = self.ledgers.values();
+        let ledgers = ledgers.filter(|ledger| ledger.kind == LedgerKind::Transactional);
+        let torn = ledgers.map(|ledger| {
+            let torn = torn_transactions(&mut ledger.reader(), lost);
+            torn.expect("it was just written")
+        });
+        torn.sum()
+    }
+}
+
+impl ClientLedger {
+    fn reader(&self) -> LedgerReader<&[u8]> {
+        LedgerReader::new(self.bytes.as_slice()).expect("it was just written")
+    }
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct RunVerdict {
+    found: BTreeMap<(Anomaly, bool), u64>,
+    acked: u64,
+    /// Lost records by producer and transaction.
+    lost: BTreeMap<(u32, u32), u64>,
+}
+
+impl RunVerdict {
+    /// Adds anomalies that no setting permits.
+    fn add_forbidden(&mut self, anomaly: Anomaly, count: u64) {
+        if count > 0 {
+            *self.found.entry((anomaly, true)).or_default() += count;
+        }
     }
 }
 
 impl World<'_> {
     /// Runs, and checks the logs of all replicas.
-    pub(in super::super) fn run_verified(mut self) -> Vec<FoundAnomaly> {
+    pub(in super::super) fn run_verified(mut self) -> VerifiedOutcome {
         // What the simulation itself finds is not of interest here.
         let _ = self.live();
-        let mut found: BTreeMap<(Anomaly, bool), u64> = BTreeMap::new();
+        let mut verdict = RunVerdict::default();
         for partition in 0..self.plan.partitions {
-            self.verify(partition, &mut found);
+            self.verify(partition, &mut verdict);
         }
-        let anomalies = found.into_iter();
+        let proof = self.clients.proof.as_ref();
+        let torn = proof.map_or(0, |proof| proof.torn(&verdict.lost));
+        verdict.add_forbidden(Anomaly::TornTransaction, torn);
+        let back = self.members.checks.commits_back();
+        verdict.add_forbidden(Anomaly::CommittedOffsetBack, back);
+        let anomalies = verdict.found.into_iter();
         let anomaly = |((anomaly, is_forbidden), count)| FoundAnomaly {
             anomaly,
             is_forbidden,
             count,
         };
-        anomalies.map(anomaly).collect()
+        VerifiedOutcome {
+            anomalies: anomalies.map(anomaly).collect(),
+            faults: self.faults.count,
+            acked: verdict.acked,
+        }
     }
 
-    fn verify(&mut self, partition: i32, found: &mut BTreeMap<(Anomaly, bool), u64>) {
+    fn verify(&mut self, partition: i32, run: &mut RunVerdict) {
         let Some(proof) = &mut self.clients.proof else {
             return;
         };
@@ -194,12 +271,13 @@ impl World<'_> {
         for ((anomaly, client), tally) in &verdict.anomalies {
             let kind = client.map(|client| self.clients.role(client).0);
             let key = (*anomaly, is_forbidden(*anomaly, kind));
-            *found.entry(key).or_default() += tally.count;
+            *run.found.entry(key).or_default() += tally.count;
         }
-        let differing = differing_batches(&logs);
-        if differing > 0 {
-            *found.entry((Anomaly::DivergentReplicas, true)).or_default() += differing;
+        run.acked += verdict.acked;
+        for (&transaction, &records) in &verdict.lost_by_transaction {
+            *run.lost.entry(transaction).or_default() += records;
         }
+        run.add_forbidden(Anomaly::DivergentReplicas, differing_batches(&logs));
     }
 
     /// The log of each replica that is up.
