@@ -8,7 +8,7 @@ use kgauge_results::SliceSink;
 use kgauge_results::run::{BrokerWarming, EventKind};
 use kgauge_scenario::{
     Arrivals, ConsumeEnd, ConsumeFlow, Driver, FlowPlan, ProduceFlow, ProducerSettings, Shape,
-    Share, Stages, StartOffset, TargetKind, TopicPlan, Trial,
+    Share, Stages, StartOffset, TopicPlan, Trial,
 };
 use kgauge_target::TopicWish;
 
@@ -38,8 +38,7 @@ const DISK_BYTES_MAX: u64 = 8 << 30;
 
 /// Warms the brokers that kgauge started, once for each cluster. False when the user stopped it.
 pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, RunError> {
-    // Native code is as fast at its start as later.
-    if session.is_warm || session.kind != TargetKind::Kafka {
+    if session.is_warm || !session.request.target.spec.warms_brokers() {
         return Ok(true);
     }
     let warming = share_of(share);
