@@ -170,8 +170,8 @@ impl TargetSpec {
         }
     }
 
-    /// Whether a run warms its brokers before the first trial. Only Apache Kafka that kgauge starts is cold: native code
-    /// is as fast at its start as later.
+    /// Whether a run warms its brokers before the first trial. Only Apache Kafka that kgauge starts is cold: native
+    /// code is as fast at its start as later.
     pub fn warms_brokers(&self) -> bool {
         match self {
             TargetSpec::Kafka(spec) => spec.warming,
