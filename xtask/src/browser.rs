@@ -199,7 +199,9 @@ fn print_checks(lines: &str) -> Result<bool> {
 /// Makes the pages. Returns their paths.
 fn make(options: &BrowserOptions, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     make_empty(folder)?;
-    let made = Command::new(built::report_pages()?).arg(folder).status()?;
+    let made = Command::new(built::test_example("browser")?)
+        .arg(folder)
+        .status()?;
     ensure!(made.success(), "the made-up pages could not be written");
     let scenario = root().join(SCENARIO);
     let mut runs = vec![("look", scenario.as_os_str(), None)];

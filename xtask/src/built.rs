@@ -1,4 +1,4 @@
-//! Has cargo build a program in release, and finds where cargo put it.
+//! Has cargo build a program, and finds where cargo put it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -44,12 +44,10 @@ pub(crate) fn kgauge() -> Result<PathBuf> {
     release("kgauge", &["--bin", "kgauge"])
 }
 
-/// The example that writes pages for `cargo xtask browser`: it need not be fast, so it has the profile of the tests.
-pub(crate) fn report_pages() -> Result<PathBuf> {
-    build(
-        "browser",
-        &["--package", "kgauge-report", "--example", "browser"],
-    )
+/// An example that need not be fast: it has the profile of the tests. All packages are selected, as `cargo test
+/// --workspace` does, which has then built it already: with one package, dependencies could have other features.
+pub(crate) fn test_example(name: &str) -> Result<PathBuf> {
+    build(name, &["--workspace", "--example", name])
 }
 
 /// An example of a package.

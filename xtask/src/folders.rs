@@ -12,6 +12,12 @@ pub(crate) fn root() -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_path_buf()
 }
 
+/// The cache folder of kgauge and of what it is checked with. The tests on real Kafka use it too, so every release is
+/// fetched once.
+pub(crate) fn cache() -> PathBuf {
+    root().join("target/tmp/cache")
+}
+
 /// Makes a folder, without what an earlier run left in it.
 pub(crate) fn make_empty(folder: &Path) -> Result<()> {
     if folder.is_dir() {

@@ -14,6 +14,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::built;
 use crate::codegen::{RELEASE_NEW, maven};
 use crate::folders::{make_empty, root};
 use crate::say::print_line;
@@ -102,14 +103,11 @@ impl GoldenFiles {
 
     fn read(&self) -> Result<()> {
         let folder = self.empty_folder("by-kgauge")?;
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let written = Command::new(cargo)
-            .args(["run", "--quiet", "--package", "kgauge-wire", "--example"])
-            .args([self.name, "--"])
+        let written = Command::new(built::test_example(self.name)?)
             .arg(&folder)
             .current_dir(root())
             .status()
-            .context("cargo could not be started")?;
+            .context("the example could not be started")?;
         ensure!(written.success(), "the files could not be written");
         let mut writers = self.writers.iter();
         writers.try_for_each(|(_, arguments)| self.java(self.reader, "read", &folder, arguments))

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::folders::cache;
 use crate::kafka::{ChildProcess, Job, poll};
 
 /// No call of kgauge here takes longer, even when the machine is busy.
@@ -31,7 +32,10 @@ impl Kgauge<'_> {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.binary);
-        command.args(arguments).current_dir(self.folder);
+        command
+            .args(arguments)
+            .env("XDG_CACHE_HOME", cache())
+            .current_dir(self.folder);
         command
     }
 

@@ -324,6 +324,47 @@ fn every_crate_states_goals_and_non_goals() {
     }
 }
 
+/// Whether comments contain an example that rustdoc would compile.
+fn has_doctest(text: &str) -> bool {
+    let mut is_open = false;
+    for line in text.lines().map(str::trim_start) {
+        let comment = line
+            .strip_prefix("///")
+            .or_else(|| line.strip_prefix("//!"));
+        let Some(comment) = comment else {
+            is_open = false;
+            continue;
+        };
+        if let Some(language) = comment.trim_start().strip_prefix("```") {
+            if !is_open && ["", "no_run", "rust"].contains(&language) {
+                return true;
+            }
+            is_open = !is_open;
+        }
+    }
+    false
+}
+
+/// rustdoc reads a whole crate to find that it has none, which takes a second or two.
+#[test]
+fn doctests_are_on_exactly_where_there_are_some() {
+    let sources = sources();
+    for package in metadata().packages {
+        let Some(library) = package.targets.iter().find(|target| target.is_lib()) else {
+            continue;
+        };
+        let path = short(library.src_path.as_std_path());
+        let folder = path.trim_end_matches("lib.rs");
+        let mut files = sources.iter().filter(|(name, _)| name.starts_with(folder));
+        let expected = files.any(|(_, text)| has_doctest(text));
+        assert_eq!(
+            library.doctest, expected,
+            "set doctest of [lib] in the Cargo.toml of {}",
+            package.name
+        );
+    }
+}
+
 #[test]
 fn code_for_tests_is_cut_out_wherever_it_is() {
     let text = "use a;\n#[cfg(test)]\nuse b;\nfn c() {}\n#[cfg(test)]\nmod d {\n    fn e() {}\n}\nfn f() {}\n\

@@ -239,7 +239,8 @@ fn pods_that_are_refused_for_a_moment_are_waited_for() {
     let fake = ready();
     let pods = fs::read(fake.file(PODS)).unwrap();
     fake.answer(PODS, &list(&[]));
-    let message = "Error creating: Internal error occurred: failed calling webhook \"pods.example\"";
+    let message =
+        "Error creating: Internal error occurred: failed calling webhook \"pods.example\"";
     fake.answer(
         EVENTS,
         &json!({"items": [{"involvedObject": {"name": "kgauge-1-lead"}, "message": message}]}),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use kgauge_scenario::format::seconds;
 use kgauge_scenario::{
-    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatKey, SearchPlan, Shape, Stages,
-    TargetKind, Trial,
+    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatKey, SearchPlan, Shape, Stages, TargetKind,
+    Trial,
 };
 
 use crate::observer::Announcement;
@@ -27,8 +27,8 @@ const KAFKA_BROKER_NS: u64 = 2_000_000_000;
 /// Time until a replicator has found its topic.
 const MIRROR_NS: u64 = 10_000_000_000;
 
-/// Time to start a cluster for each step that needs another one than the step before it, and to warm its brokers.
-/// The first cluster is already running.
+/// Time to start a cluster for each step that needs another one than the step before it, and to warm the brokers of
+/// every cluster. The first cluster is already running.
 fn clusters_ns(plan: &Plan, steps: &[RepeatKey], warming_ns: u64) -> u64 {
     let needs = steps
         .iter()
@@ -38,8 +38,6 @@ fn clusters_ns(plan: &Plan, steps: &[RepeatKey], warming_ns: u64) -> u64 {
         .windows(2)
         .filter(|pair| !pair[0].shares_with(pair[1]));
     let is_kafka = plan.cluster.kind == TargetKind::Kafka;
-    // Native code is as fast at its start as later.
-    let warming_ns = if is_kafka { warming_ns } else { 0 };
     let of_start = |pair: &[&ClusterNeeds]| {
         let brokers = pair[1].brokers_exactly().unwrap_or(plan.cluster.brokers);
         let kafka_ns = match is_kafka {
@@ -52,9 +50,10 @@ fn clusters_ns(plan: &Plan, steps: &[RepeatKey], warming_ns: u64) -> u64 {
     starts.map(of_start).sum::<u64>() + warming_ns
 }
 
-/// How long the steps of a plan take, with starting clusters between them.
-pub(crate) fn time_estimate(plan: &Plan, steps: &[RepeatKey]) -> TimeEstimate {
+/// How long the steps of a plan take, with starting clusters between them; `warms` if new brokers are warmed.
+pub(crate) fn time_estimate(plan: &Plan, steps: &[RepeatKey], warms: bool) -> TimeEstimate {
     let time = |warm_up_ns: fn(&Stages) -> u64, warming_ns: u64| {
+        let warming_ns = if warms { warming_ns } else { 0 };
         let clusters_ns = clusters_ns(plan, steps, warming_ns);
         let once = steps_ns(plan, steps, warm_up_ns).saturating_add(clusters_ns);
         let once = Duration::from_nanos(once);

@@ -43,7 +43,8 @@ impl Question {
         let plan = self.plan("RUN", known.unwrap_or_default(), cluster)?;
         let steps = plan.order();
         Ok(RunPreview {
-            planned: time_estimate(&plan, &steps),
+            // The embedded cluster, which needs no warming.
+            planned: time_estimate(&plan, &steps, false),
             footprint: Footprint::of_plan(&plan),
             is_ordered: known.is_some(),
             plan,

@@ -69,7 +69,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
                 (None, Some(tune)) => {
                     TimeEstimate::at_most(std::time::Duration::from_nanos(tune.budget_ns))
                 }
-                (None, None) => time_estimate(&plan, &steps),
+                (None, None) => time_estimate(&plan, &steps, request.target.spec.warms_brokers()),
             },
             is_checkup: request.checkup.is_some(),
         }));

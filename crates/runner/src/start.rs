@@ -80,7 +80,7 @@ pub(crate) fn prepare<'a>(
     if opened.earlier.is_none() {
         let (disk, disk_note) = disk_baseline(request, dir, observer)?;
         notes.extend(several_clusters(&plan));
-        notes.extend(equipment(&request.target.spec));
+        notes.extend(target_notes(&request.target.spec));
         notes.extend(disk_note);
         let environment = environment(dir, &target, &facts, notes, disk);
         write_plan(request, opened, &plan, &environment, left_out)?;
@@ -282,12 +282,17 @@ fn several_clusters(plan: &Plan) -> Option<String> {
     })
 }
 
-/// A note on what brokers were started with for faults: it takes time, in every trial.
-fn equipment(spec: &TargetSpec) -> Option<String> {
-    let named = spec.equipment()?;
-    Some(format!(
-        "For the faults of this run, brokers ran with {named}, also in trials without faults."
-    ))
+/// Notes on how brokers were started: what they have for faults takes time in every trial, and a JVM is slow at first.
+fn target_notes(spec: &TargetSpec) -> impl Iterator<Item = String> {
+    let for_faults = spec.equipment().map(|named| {
+        format!(
+            "For the faults of this run, brokers ran with {named}, also in trials without faults."
+        )
+    });
+    let is_cold = matches!(spec, TargetSpec::Kafka(_)) && !spec.warms_brokers();
+    let cold = "Brokers were not warmed before the first trial (warming=off).";
+    let cold = is_cold.then(|| cold.to_owned());
+    for_faults.into_iter().chain(cold)
 }
 
 /// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the

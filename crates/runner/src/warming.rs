@@ -8,8 +8,7 @@ use kgauge_load::{Clock, HoldControl, LoadControl, LoadProgress, LoadSetup, Prep
 use kgauge_results::SliceSink;
 use kgauge_results::run::{BrokerWarming, EventKind};
 use kgauge_scenario::{
-    ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stages, StartOffset, TargetKind,
-    TopicPlan, Trial,
+    ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stages, StartOffset, TopicPlan, Trial,
 };
 use kgauge_target::TopicWish;
 
@@ -43,8 +42,7 @@ const LOADS: u32 = 2;
 
 /// Warms the brokers that kgauge started, once for each cluster. False when the user stopped it.
 pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, RunError> {
-    // Native code is as fast at its start as later.
-    if session.is_warm || session.kind != TargetKind::Kafka {
+    if session.is_warm || !session.request.target.spec.warms_brokers() {
         return Ok(true);
     }
     let mut found = BrokerWarming::default();

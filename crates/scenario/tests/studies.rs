@@ -239,7 +239,11 @@ fn every_study_says_what_was_found_and_where_it_can_be_repeated() {
             continue;
         }
         assert!(study.about.found.is_some(), "{}", study.about.name);
-        assert!(target.starts_with("kafka:"), "{}: {target}", study.about.name);
+        assert!(
+            target.starts_with("kafka:"),
+            "{}: {target}",
+            study.about.name
+        );
     }
 }
 

@@ -33,9 +33,7 @@ fn main() -> ExitCode {
         None => Some(default),
     };
     let is_good = match (words.first(), number("--from", 0)) {
-        (Some(&"mutants"), Some(from)) => {
-            number("--seeds", 20).map(|seeds| are_found(from, seeds))
-        }
+        (Some(&"mutants"), Some(from)) => number("--seeds", 20).map(|seeds| are_found(from, seeds)),
         (Some(&"clean"), Some(from)) => number("--seeds", 1_000).map(|seeds| is_clean(from, seeds)),
         _ => None,
     };

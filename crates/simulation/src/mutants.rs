@@ -142,11 +142,7 @@ fn of_replication() -> Vec<Mutant> {
         // It takes five batches in the log whose acks are lost.
         Mutant {
             faults_ms: 6_000,
-            ..Mutant::of(
-                "dedupe window of four",
-                small_window,
-                &[Anomaly::Duplicate],
-            )
+            ..Mutant::of("dedupe window of four", small_window, &[Anomaly::Duplicate])
         },
         Mutant::of(
             "changed replica",

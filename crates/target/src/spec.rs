@@ -170,6 +170,15 @@ impl TargetSpec {
         }
     }
 
+    /// Whether a run warms its brokers before the first trial. Only Apache Kafka that kgauge starts is cold: native
+    /// code is as fast at its start as later.
+    pub fn warms_brokers(&self) -> bool {
+        match self {
+            TargetSpec::Kafka(spec) => spec.warming,
+            TargetSpec::Embedded(_) | TargetSpec::Existing(_) => false,
+        }
+    }
+
     /// Whether a run can use it. The error is a message for the user.
     pub fn check_for_run(&self) -> Result<(), String> {
         match self {
@@ -296,6 +305,8 @@ mod tests {
         assert_eq!(spec.version.unwrap().to_string(), "4.3.1");
         assert_eq!((spec.brokers, spec.settings.len()), (3, 1));
         assert_eq!(kafka("kafka").version, None);
+        let warms = |text: &str| TargetSpec::parse(text).unwrap().warms_brokers();
+        assert!(warms("kafka:4.3.1") && !warms("kafka:4.3.1,warming=off") && !warms("embedded"));
         let spec = kafka("kafka,kafka-home=/opt/kafka,brokers=2");
         assert_eq!(spec.home, Some(PathBuf::from("/opt/kafka")));
         assert_eq!((spec.version, spec.brokers), (None, 2));

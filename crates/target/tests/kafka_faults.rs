@@ -1,6 +1,6 @@
 //! Breaking real Kafka on purpose: stop, kill, pause, resume, restart. It needs Java and Maven:
 //!
-//! `cargo test -p kgauge-target --test kafka_faults -- --ignored`
+//! `cargo test -p kgauge-target --test kafka_faults -- --ignored --test-threads=2`
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
@@ -10,6 +10,11 @@ use std::time::{Duration, Instant};
 use kgauge_client::{Cluster, Interrupt};
 use kgauge_target::NodeState;
 use kgauge_target::kafka::{KafkaSetup, KafkaSpec, KafkaTarget, ProcessId, clusters};
+
+/// A cluster that starts quickly: without Java's second compiler, which gains nothing here.
+fn spec(text: &str) -> KafkaSpec {
+    KafkaSpec::parse(&format!("{text},heap=384M,jvm=-XX:TieredStopAtLevel=1")).unwrap()
+}
 
 fn setup(dir: &Path) -> KafkaSetup {
     KafkaSetup {
@@ -26,12 +31,15 @@ fn setup(dir: &Path) -> KafkaSetup {
     }
 }
 
+/// The pause between two looks. A wait without pauses would take a processor from the brokers.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Waits until a broker that was told to start is registered.
 fn wait_until_up(target: &mut KafkaTarget, id: u16) {
     let deadline = Instant::now() + Duration::from_secs(120);
     while !target.sample().unwrap().contains(&(id, NodeState::Up)) {
         assert!(Instant::now() < deadline, "broker {id} does not come back");
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -47,7 +55,7 @@ fn wait_for_brokers(cluster: &mut Cluster, expected: usize) {
             Instant::now() < deadline,
             "{seen:?} brokers, not {expected}"
         );
-        std::thread::yield_now();
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -61,7 +69,7 @@ fn state(pid: u32) -> char {
 #[ignore = "real Kafka"]
 fn brokers_are_stopped_killed_paused_and_come_back() {
     let dir = tempfile::tempdir().unwrap();
-    let spec = KafkaSpec::parse("4.3.1,brokers=3,controllers=1,heap=384M").unwrap();
+    let spec = spec("4.3.1,brokers=3,controllers=1");
     let setup = setup(dir.path());
     let mut target = KafkaTarget::start(&spec, &setup, &Interrupt::new()).unwrap();
     assert_eq!(target.pids().len(), 4, "three brokers and a controller");
@@ -110,7 +118,7 @@ fn brokers_are_stopped_killed_paused_and_come_back() {
 #[ignore = "real Kafka"]
 fn a_cluster_with_zookeeper_ends_in_order_too() {
     let dir = tempfile::tempdir().unwrap();
-    let spec = KafkaSpec::parse("2.8.2,brokers=2,heap=384M").unwrap();
+    let spec = spec("2.8.2,brokers=2");
     let setup = setup(dir.path());
     let mut target = KafkaTarget::start(&spec, &setup, &Interrupt::new()).unwrap();
     assert_eq!(target.pids().len(), 3, "two brokers and ZooKeeper");
@@ -132,7 +140,7 @@ fn a_cluster_with_zookeeper_ends_in_order_too() {
 #[ignore = "real Kafka"]
 fn a_broker_that_crashes_loses_what_was_not_flushed_and_comes_back() {
     let dir = tempfile::tempdir().unwrap();
-    let mut spec = KafkaSpec::parse("4.3.1,brokers=1,controllers=1,heap=384M").unwrap();
+    let mut spec = spec("4.3.1,brokers=1,controllers=1");
     spec.means.preload = true;
     let mut target = KafkaTarget::start(&spec, &setup(dir.path()), &Interrupt::new()).unwrap();
     let mut cluster = Cluster::bootstrap(target.config().clone()).unwrap();
@@ -155,7 +163,7 @@ fn brokers_behind_a_proxy_form_a_cluster() {
         "1.0.2,brokers=2",
     ] {
         let dir = tempfile::tempdir().unwrap();
-        let mut spec = KafkaSpec::parse(&format!("{text},heap=384M")).unwrap();
+        let mut spec = spec(text);
         spec.means.proxy = true;
         let mut target = KafkaTarget::start(&spec, &setup(dir.path()), &Interrupt::new()).unwrap();
         let mut cluster = Cluster::bootstrap(target.config().clone()).unwrap();

@@ -80,7 +80,7 @@ fn client(word: &str) -> Result<InteropClient> {
 pub(crate) fn run(options: &InteropOptions) -> Result<bool> {
     stop::listen()?;
     let binary = options.program.kgauge()?;
-    let release = kafka::tools(RELEASE)?;
+    let release = kafka::tools(RELEASE)?.with_quick_start();
     let folder = root().join("target/interop");
     fs::create_dir_all(&folder)?;
     let output = folder.join("output");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use kgauge_target::kafka::{KafkaSetup, KafkaSpec, KafkaTarget, ReleaseTools};
 
-use crate::folders::root;
+use crate::folders::{cache, root};
 use crate::say::remark;
 use crate::stop;
 
@@ -21,7 +21,7 @@ const START_MAX: Duration = Duration::from_secs(120);
 pub(crate) fn setup(folder: &Path) -> KafkaSetup {
     KafkaSetup {
         name: format!("xtask-{}", std::process::id()),
-        cache_dir: root().join("target"),
+        cache_dir: cache().join("kgauge"),
         state_dir: folder.join("state"),
         data_dir: folder.join("data"),
         keep_data: false,

@@ -1,7 +1,7 @@
 //! Searches of simulated targets: how often the bracket contains the capacity, and the time beside other searches.
 
 use kgauge_analyze::search::{
-    GoalWindow, LoadClass, ReadingKind, Search, SearchBounds, SearchSettings, SearchStep,
+    CapacityBounds, GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, SearchStep,
     typical_band,
 };
 use kgauge_scenario::{Random, derive_seed};
@@ -125,7 +125,7 @@ fn measure(search: &mut Search, capacity: f64, noise: f64, draws: &mut Draws) ->
     seconds
 }
 
-fn contains(bounds: SearchBounds, rate: f64) -> bool {
+fn contains(bounds: CapacityBounds, rate: f64) -> bool {
     bounds.lower.is_some_and(|lower| lower <= rate)
         && bounds.upper.is_some_and(|upper| rate <= upper)
 }

@@ -116,7 +116,9 @@ impl VerifiedFigures {
 
 /// `VmHWM:   12345 kB` of `/proc/PID/status` (proc_pid_status(5)).
 fn peak_in(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
 }

@@ -85,8 +85,8 @@ pub(super) fn within(
             ours: &other.summary.run.run_id,
             theirs: &first.summary.run.run_id,
         };
-        let release = release(*other, *first)
-            .map(|fact| comparability::difference(index, names, fact));
+        let release =
+            release(*other, *first).map(|fact| comparability::difference(index, names, fact));
         let others = comparability::differences(index, *other, *first, names);
         for difference in release.into_iter().chain(others) {
             let allowed = match difference.kind {

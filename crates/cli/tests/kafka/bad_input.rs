@@ -152,7 +152,7 @@ fn an_unpacked_release_is_started_from_its_folder() {
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     }
     let home = home.to_str().unwrap();
-    let target = "kafka,heap=512M,jvm=-XX:TieredStopAtLevel=1";
+    let target = "kafka,heap=512M,jvm=-XX:TieredStopAtLevel=1,warming=off";
     let second = [target, "--kafka-home", home, "--out", "second"];
     let output = kgauge(&site, &[&call[..], &second].concat())
         .output()

@@ -72,7 +72,7 @@ impl Cluster {
 fn tools(site: &Site) -> ReleaseTools {
     let setup = KafkaSetup {
         name: "tools".to_owned(),
-        cache_dir: cache().join("kgauge/kafka"),
+        cache_dir: cache().join("kgauge"),
         state_dir: site.path("state"),
         data_dir: site.path("none"),
         keep_data: false,
@@ -83,7 +83,8 @@ fn tools(site: &Site) -> ReleaseTools {
         remark: |_| (),
     };
     let version = NEWEST.parse().unwrap();
-    ReleaseTools::find(&version, &setup, &Interrupt::new()).unwrap()
+    let tools = ReleaseTools::find(&version, &setup, &Interrupt::new());
+    tools.unwrap().with_quick_start()
 }
 
 /// The parts that both tools print alike: lines without digits, and MB and records of the last row.

@@ -110,7 +110,8 @@ fn every_client_writes_what_it_is_fed() {
 #[ignore = "real Kafka"]
 fn a_schedule_is_kept_by_every_client() {
     let drivers = ["java", "librdkafka"];
-    let site = check_written("embedded", ("{poisson: 10k/s}", SHORT), &drivers);
+    // A rate that this kgauge, built without optimisation, keeps while other tests have a processor too.
+    let site = check_written("embedded", ("{poisson: 3k/s}", 12_000), &drivers);
     let summary = json(&site.path("out/summary.json"));
     for trial in summary["trials"].as_array().unwrap() {
         // The median, because a JVM is late in its first second.

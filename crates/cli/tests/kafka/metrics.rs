@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::site::{Site, json_lines, text};
-use crate::{NEWEST, kafka, kgauge};
+use crate::site::{Site, events, json_lines, text};
+use crate::{NEWEST, kafka, kgauge, warm_kafka};
 
 const SCENARIO: &str = "\
 kgauge: 1
@@ -16,25 +16,22 @@ stages: {warm-up: 0 s, hold: 60 s, drain: 30 s}
 repeats: 1
 ";
 
-/// The evidence of a run.
-fn run(version: &str, more: &str, arguments: &[&str]) -> Vec<Value> {
+/// The evidence of a run, and how often brokers were warmed in it.
+fn run(target: &str, arguments: &[&str]) -> (Vec<Value>, usize) {
     let site = Site::new();
     site.write("t.yaml", SCENARIO);
-    let target = kafka(version, &format!("heap=384M{more}"));
-    let call = ["run", "t.yaml", "--out", "out", "--target", &target];
+    let call = ["run", "t.yaml", "--out", "out", "--target", target];
     let call = [&call[..], arguments].concat();
     let output = kgauge(&site, &call).output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{version}: {}",
-        text(&output.stderr)
-    );
-    json_lines(&site.path("out/evidence.jsonl"))
+    let code = output.status.code();
+    assert_eq!(code, Some(0), "{target}: {}", text(&output.stderr));
+    let warmed = events(&site.path("out"), "brokers-warmed");
+    (json_lines(&site.path("out/evidence.jsonl")), warmed.len())
 }
 
 fn check(version: &str) {
-    let evidence = run(version, "", &[]);
+    let (evidence, warmed) = run(&warm_kafka(version, "heap=384M"), &[]);
+    assert_eq!(warmed, 1, "{version}");
     let samples: Vec<&Value> = evidence
         .iter()
         .filter(|one| one["evidence"] == "broker")
@@ -107,7 +104,9 @@ fn the_oldest_release_tells_its_metrics() {
 #[test]
 #[ignore = "real Kafka"]
 fn brokers_are_not_asked_when_metrics_are_off_and_the_evidence_names_the_reason() {
-    let evidence = run(NEWEST, ",metrics=off", &["--no-wire-evidence"]);
+    let target = kafka(NEWEST, "heap=384M,metrics=off");
+    let (evidence, warmed) = run(&target, &["--no-wire-evidence"]);
+    assert_eq!(warmed, 0, "the target sets warming=off");
     assert!(evidence.iter().all(|one| one["evidence"] != "broker"));
     assert!(evidence.iter().all(|one| one["subject"] != "cluster"));
     assert!(evidence.iter().any(|one| one["evidence"] == "client"));

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::site::{ServingCluster, Site, check_status, json, text, wait_for};
-use crate::{NEWEST, cache, kafka, kgauge, processes, serve, start};
+use crate::{NEWEST, cache, kafka, kgauge, processes, serve};
 
 const MIRROR: &str = "\
 kgauge: 1
@@ -28,6 +28,16 @@ flows:
 stages: {warm-up: 0 s, hold: 1 min, drain: 1 min}
 repeats: 2
 ";
+
+/// Java without its second compiler, which costs a start of MirrorMaker most of its time.
+const JAVA_OPTIONS: (&str, &str) = ("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1");
+
+/// kgauge that starts MirrorMaker with these options.
+fn mirroring(site: &Site, arguments: &[&str]) -> Command {
+    let mut command = kgauge(site, arguments);
+    command.envs([JAVA_OPTIONS]);
+    command
+}
 
 fn mirror_of(site: &Site) -> Value {
     let summary = json(&site.path("out/summary.json"));
@@ -75,7 +85,7 @@ fn mirror_maker_brings_every_record_from_one_kafka_to_another() {
         &target,
         "-v",
     ];
-    let output = kgauge(&site, &call).output().unwrap();
+    let output = mirroring(&site, &call).output().unwrap();
     check_status(&output, 0);
     let flow = mirror_of(&site);
     check_whole(&flow);
@@ -95,7 +105,7 @@ fn a_replicator_that_dies_ends_the_run_in_words_and_ctrl_c_leaves_nothing() {
         site.write("mirror.yaml", &long);
         // Embedded clusters start soonest.
         let call = ["run", "mirror.yaml", "--out", "out", "--target", "embedded"];
-        let child = start(&site, &call);
+        let child = mirroring(&site, &call).spawn().unwrap();
         wait_for(&site.path("out/repeats/0000-00/slices.jsonl"));
         let maker = java_of(&site, "org.apache.kafka.connect.mirror.MirrorMaker").unwrap();
         if kills_maker {
@@ -135,6 +145,7 @@ impl Replicator {
         site.write("own.properties", &settings);
         let jars = jars().join("*");
         let child = Command::new("java")
+            .envs([JAVA_OPTIONS])
             .arg("-Xmx512M")
             .arg("-cp")
             .arg(jars)
@@ -162,7 +173,7 @@ fn a_replicator_that_the_user_runs_is_measured_between_clusters_that_are_there()
     // kgauge's own run brings the jars.
     if !jars().is_dir() {
         let own = ["run", "mirror.yaml", "--out", "own", "--repeat", "1"];
-        assert!(kgauge(&site, &own).status().unwrap().success());
+        assert!(mirroring(&site, &own).status().unwrap().success());
     }
     let source = serve(&site, "embedded:1");
     let destination = serve(&site, "embedded:1");

@@ -115,14 +115,8 @@ fn kafka_4_3_1() {
 #[ignore = "real Kafka"]
 fn what_an_old_release_cannot_do_is_refused_before_anything_is_made() {
     let site = Site::new();
-    let call = [
-        "run",
-        "counted.yaml",
-        "--out",
-        "out",
-        "--target",
-        "kafka:0.10.1.0,heap=512M",
-    ];
+    let target = kafka("0.10.1.0", "heap=512M");
+    let call = ["run", "counted.yaml", "--out", "out", "--target", &target];
     let asked = ["--set", "writers.settings.enable.idempotence=true"];
     let output = kgauge(&site, &[&call[..], &asked].concat())
         .output()

@@ -233,13 +233,16 @@ pub(crate) fn check_refused(arguments: &[&str], status: i32, words: &[&str]) {
     assert!(!site.path("kgauge-runs").join("tiny").exists());
 }
 
-/// Waits until something holds. Three brokers take their time on a busy machine.
+/// Waits until something holds. Three brokers take their time on a busy machine, and a wait without pauses would take
+/// a processor from them.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    /// The pause between two looks.
+    const PAUSE: Duration = Duration::from_millis(5);
     let deadline = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < deadline, "still not: {what}");
-        std::thread::yield_now();
+        std::thread::sleep(PAUSE);
     }
 }
 

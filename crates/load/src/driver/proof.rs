@@ -22,12 +22,7 @@ pub(crate) struct DrivenProof {
 
 impl DrivenProof {
     /// The proof of a flow's producer that has sent nothing so far.
-    pub(crate) fn new(
-        key: StampKey,
-        flow: usize,
-        member: u32,
-        sink: Box<dyn LedgerSink>,
-    ) -> Self {
+    pub(crate) fn new(key: StampKey, flow: usize, member: u32, sink: Box<dyn LedgerSink>) -> Self {
         let producer = producer_number(flow, member);
         Self {
             identity: DrivenIdentity::new(key, producer),

@@ -5,7 +5,9 @@ use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{AbRatio, TuneSummary};
 
 use super::{equal, equal_zone, percent};
-use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Marker, Point, Scale};
+use crate::chart::{
+    Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Marker, Point, Scale,
+};
 use crate::format;
 use crate::text::tune as words;
 

@@ -263,13 +263,8 @@ fn with_rest(
             .map_or_else(Default::default, flow::ack),
         Finding::LittlesLawBroken => (flow.and_then(law).unwrap_or_default(), String::new()),
         Finding::NoWorkDone => (flow.map_or_else(String::new, no_work), String::new()),
-        Finding::NotSteady { changes, compiling } => {
-            let words = not_steady(changes, *compiling, flow);
-            (words, String::new())
-        }
-        Finding::SteadinessUnknown { detectable } => {
-            (steadiness_unknown(*detectable), String::new())
-        }
+        Finding::NotSteady { changes, compiling } => not_steady(changes, *compiling, flow),
+        Finding::SteadinessUnknown { detectable } => steadiness_unknown(*detectable),
         Finding::CoresShared { .. }
         | Finding::NotFinished { .. }
         | Finding::AgentLost { .. }
@@ -356,7 +351,7 @@ fn not_steady(
     changes: &[SteadinessChange],
     compiling: Option<f64>,
     flow: Option<&FlowSummary>,
-) -> String {
+) -> (String, String) {
     let change = |change: &SteadinessChange| {
         let figure = match change.figure {
             SteadyFigure::Throughput => "throughput",
@@ -379,21 +374,23 @@ fn not_steady(
         .into_iter()
         .chain(changes.iter().map(change))
         .collect();
-    format!(
+    let words = format!(
         "the target {} during measurement: {}.",
         flow.and_then(steadiness).unwrap_or("changed"),
         reasons.join(", ")
-    )
+    );
+    (words, String::new())
 }
 
-fn steadiness_unknown(detectable: Option<f64>) -> String {
-    match detectable {
+fn steadiness_unknown(detectable: Option<f64>) -> (String, String) {
+    let words = match detectable {
         Some(change) => format!(
             "throughput or latency varied: only a change of more than {} would have shown.",
             format::percent(change)
         ),
         None => "the hold was too short for any change to show.".to_owned(),
-    }
+    };
+    (words, String::new())
 }
 
 /// What can be done about a warning; empty where there is nothing to do.

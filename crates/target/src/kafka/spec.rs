@@ -33,6 +33,7 @@ const OWN_KEYS: &[&str] = &[
     "memory",
     "metrics",
     "security",
+    "warming",
 ];
 
 /// Apache Kafka that kgauge starts.
@@ -58,6 +59,8 @@ pub struct KafkaSpec {
     pub jvm: Vec<String>,
     /// Whether each broker gets a metrics agent.
     pub metrics: bool,
+    /// Whether a run warms the brokers before its first trial.
+    pub warming: bool,
     /// Folders under which each broker gets its own; empty: the run's own folder.
     pub log_dirs: Vec<PathBuf>,
     /// Security of client connections.
@@ -83,6 +86,7 @@ impl Default for KafkaSpec {
             milli_cores: None,
             jvm: Vec::new(),
             metrics: true,
+            warming: true,
             log_dirs: Vec::new(),
             security: SecurityKind::default(),
             settings: BTreeMap::new(),
@@ -151,6 +155,7 @@ impl KafkaSpec {
                 self.log_dirs = dirs.map(PathBuf::from).collect();
             }
             "security" => self.security = SecurityKind::of_value(value)?,
+            "warming" => self.warming = on_or_off(key, value)?,
             _ => self.set_broker(key, value)?,
         }
         Ok(())
@@ -290,7 +295,7 @@ fn refusal(key: &str) -> Option<&'static str> {
     let starts = |starts: &[&str]| starts.iter().any(|start| key.starts_with(start));
     match key {
         "brokers" | "controllers" | "cpu" | "heap" | "jvm" | "kafka-home" | "memory"
-        | "metrics" | "security" => Some("set it in the target itself"),
+        | "metrics" | "security" | "warming" => Some("set it in the target itself"),
         "log.dirs" | "log.dir" | "metadata.log.dir" => {
             Some("write log.dirs=/one;/two in the target: each broker gets a folder there")
         }
@@ -363,6 +368,8 @@ mod tests {
         assert!(wrong("4.3.1,memory=600M").contains("is 1324 MiB; set a smaller heap"));
         assert!(wrong("4.3.1,metrics=no").contains("metrics=no: write on or off"));
         assert!(!KafkaSpec::parse("4.3.1,metrics=off").unwrap().metrics);
+        assert!(wrong("4.3.1,warming=0").contains("warming=0: write on or off"));
+        assert!(!KafkaSpec::parse("4.3.1,warming=off").unwrap().warming);
         assert!(wrong("4.3.1,memory=1").contains("memory=1: write it in Java"));
         let bounded = KafkaSpec::parse("4.3.1,memory=900M,heap=512M").unwrap();
         assert_eq!(bounded.memory_bytes, Some(900 << 20));

@@ -20,6 +20,8 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
         .args(["build", "-trimpath", "-o"])
         .arg(&program)
         .arg(".")
+        // The client is pure Go: without cgo, no C is compiled.
+        .env("CGO_ENABLED", "0")
         .current_dir(source("go"));
     let built = log.run_any(job("go build", build))?;
     if is_too_old(&built.stderr) {
