@@ -41,6 +41,10 @@ pub(crate) fn gather(
     setup: &GatherSetup<'_>,
 ) -> Result<(VecDeque<ConsumerAssignment>, Vec<MemberThread>), PrepareError> {
     let (mut subscriptions, mut threads) = (Vec::new(), Vec::new());
+    // Of several agents, one may have no member.
+    if setup.members.is_empty() {
+        return Ok((VecDeque::new(), threads));
+    }
     for member in setup.members {
         let (subscription, thread) = start(member_setup(setup, member))?;
         subscriptions.push(subscription);

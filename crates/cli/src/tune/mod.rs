@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(plan.set, [("linger.ms".to_owned(), "0".to_owned())]);
         let only = parsed(&["aks-2019", "--only", "broker-settings"]);
         let error = only.unwrap_err().to_string();
-        assert!(error.contains("one trial"), "{error}");
+        assert!(error.contains("exactly one"), "{error}");
     }
 
     #[test]
