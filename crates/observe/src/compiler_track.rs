@@ -120,17 +120,17 @@ mod tests {
     fn seen_of(name: &str) -> Option<u64> {
         let is_counted = fs::metadata("/proc/self/schedstat").is_ok();
         let mut track = CompilerTrack::of(std::process::id());
-        let ((stop, stopped), (started, begun)) = (channel::<()>(), channel());
+        let ((stop, stopped), (ready, is_ready)) = (channel::<()>(), channel());
         let worker = std::thread::Builder::new().name(name.to_owned());
         let worker = worker.spawn(move || {
-            started.send(()).unwrap();
+            ready.send(()).unwrap();
             let mut sum = 0_u64;
             while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
                 sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(7));
             }
         });
         let worker = worker.unwrap();
-        begun.recv().unwrap();
+        is_ready.recv().unwrap();
         let mut at_ns = 0;
         track.sample(at_ns);
         let first_ns = track.sum_ns;

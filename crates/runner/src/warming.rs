@@ -36,8 +36,8 @@ pub(crate) const LIMIT_NS: u64 = 90_000_000_000;
 /// And no more bytes than this on the brokers' disks in each load, all replicas together.
 const DISK_BYTES_MAX: u64 = 8 << 30;
 
-/// Loads one after the other, each on a topic and with connections of its own. With the second one the JVM drops part of
-/// the code that it compiled for the first, and compiles again as much as before.
+/// Loads one after the other, each on a topic and with connections of its own. With the second one the JVM drops part
+/// of the code that it compiled for the first, and compiles again as much as before.
 const LOADS: u32 = 2;
 
 /// Warms the brokers that kgauge started, once for each cluster. False when the user stopped it.

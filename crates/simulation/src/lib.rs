@@ -221,8 +221,8 @@ pub fn run(plan: &SeedPlan, tell: &mut dyn FnMut(&str)) -> Result<SeedOutcome, B
 
 /// Runs one seed, and lets `kgauge-verify` judge what the clients were told, in place of the simulation's own checks.
 ///
-/// The embedded cluster has no transactions. In verified runs, each idempotent producer instead counts two acked batches
-/// as one, and these are torn if only one of them is in the log.
+/// The embedded cluster has no transactions. In verified runs, each idempotent producer instead counts two acked
+/// batches as one, and these are torn if only one of them is in the log.
 pub fn run_verified(plan: &SeedPlan) -> VerifiedOutcome {
     let plan = SeedPlan {
         is_verified: true,

@@ -113,7 +113,7 @@ fn of_replication() -> Vec<Mutant> {
         ..Deviations::default()
     };
     let wrong_truncation = Deviations {
-        truncate_to_high_watermark: true,
+        truncate_when_elected: true,
         ..Deviations::default()
     };
     let small_window = Deviations {
@@ -134,11 +134,7 @@ fn of_replication() -> Vec<Mutant> {
     };
     vec![
         Mutant::of("early ack", early_ack, &[Anomaly::LostWrite]),
-        // It takes a leader that fails in the moment after a follower was cut.
-        Mutant {
-            faults_ms: 60_000,
-            ..Mutant::of("wrong truncation", wrong_truncation, &[Anomaly::LostWrite])
-        },
+        Mutant::of("wrong truncation", wrong_truncation, &[Anomaly::LostWrite]),
         // It takes five batches in the log whose acks are lost.
         Mutant {
             faults_ms: 6_000,

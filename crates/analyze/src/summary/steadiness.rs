@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use crate::statistics::{Steadiness, SteadinessCheck};
 
-/// A warm-up goes on while the brokers' Java compilers use a larger part of their CPU time than this. In three brokers at
-/// full speed the part was 0.5 for half a minute, and below 0.06 from then on.
+/// A warm-up goes on while the brokers' Java compilers use a larger part of their CPU time than this. In three brokers
+/// at full speed the part was 0.5 for half a minute, and below 0.06 from then on.
 pub const COMPILING_MAX: f64 = 0.10;
 
-/// A hold in which they use a larger part is one of brokers that are warming up: what compiles serves no records, and the
-/// code that is replaced is slower.
+/// A hold in which they use a larger part is one of brokers that are warming up: what compiles serves no records, and
+/// the code that is replaced is slower.
 const WARMING_FROM: f64 = 0.15;
 
 /// Less than this part of one processor is no compiler at work, however little the brokers do besides.
@@ -27,8 +27,8 @@ pub struct FlowSteadiness {
     pub throughput_over_repeats: Option<f64>,
     /// The change of latency, likewise; absent for closed loops.
     pub latency_over_repeats: Option<f64>,
-    /// Throughput of all repeats together, each moment of the hold the mean of the repeats. Only where the repeats alone
-    /// were too short or too noisy.
+    /// Throughput of all repeats together, each moment of the hold the mean of the repeats. Only where the repeats
+    /// alone were too short or too noisy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_together: Option<SteadinessCheck>,
     /// Latency, likewise.
@@ -76,8 +76,8 @@ impl FlowSteadiness {
         warming.map(|compiling| compiling.part).reduce(f64::max)
     }
 
-    /// Where it is undecided: the smallest change of throughput or latency that would have shown; `None` if the hold was
-    /// too short for any.
+    /// Where it is undecided: the smallest change of throughput or latency that would have shown; `None` if the hold
+    /// was too short for any.
     pub fn undecided(&self) -> Option<f64> {
         let of = |together: &Option<SteadinessCheck>, alone: &[SteadinessCheck]| {
             let checks = together.as_ref().map_or(alone, std::slice::from_ref).iter();

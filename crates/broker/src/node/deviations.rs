@@ -25,6 +25,8 @@ pub struct Deviations {
     /// A follower of a new leader cuts its log at its high watermark and asks for no epoch, as Kafka
     /// did before KIP-101.
     pub truncate_to_high_watermark: bool,
+    /// A new leader cuts its log to the high watermark that it knows, which is behind that of the leader before it.
+    pub truncate_when_elected: bool,
     /// How many batches of a producer are remembered, if not five. What is forgotten counts as new when it comes again.
     pub batches_kept: Option<usize>,
     /// What goes wrong when some batches are appended.

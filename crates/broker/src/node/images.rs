@@ -262,6 +262,9 @@ impl BrokerNode {
         replica.leader_epoch = partition.leader_epoch;
         match partition.leader {
             Some(leader) if leader == own => {
+                if self.config.deviations.truncate_when_elected {
+                    replica.truncate_to_high_watermark(now);
+                }
                 replica.log.assign_leader_epoch(partition.leader_epoch);
                 let end = replica.log.log_end_offset();
                 let insync_min = replica.settings.min_insync_replicas;
@@ -271,9 +274,7 @@ impl BrokerNode {
             }
             Some(leader) => {
                 if self.config.deviations.truncate_to_high_watermark {
-                    let high_watermark = replica.log.high_watermark();
-                    // A deviation has no client that its failure could be sent to.
-                    let _ = replica.log.truncate_to(high_watermark, now.wall_ms);
+                    replica.truncate_to_high_watermark(now);
                 }
                 replica.role = ReplicaRole::Following(leader);
                 self.follow_leader(id, leader);

@@ -8,6 +8,7 @@ use super::replication::ReplicaRole;
 use crate::ids::{PartitionId, TopicName};
 use crate::log::PartitionLog;
 use crate::settings::TopicSettings;
+use crate::time::Now;
 
 /// A partition's copy on this node.
 #[derive(Debug)]
@@ -41,6 +42,12 @@ impl Replica {
     #[must_use]
     pub fn leads(&self) -> bool {
         matches!(self.role, ReplicaRole::Leading(_))
+    }
+
+    /// Cuts the log as nodes with broken rules do. A failure of the disk shows with the next write.
+    pub(crate) fn truncate_to_high_watermark(&mut self, now: Now) {
+        let high_watermark = self.log.high_watermark();
+        let _ = self.log.truncate_to(high_watermark, now.wall_ms);
     }
 
     /// Checks that this node leads the partition, in the epoch that the client believes in (-1: it
