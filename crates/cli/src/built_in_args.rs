@@ -24,7 +24,7 @@ pub(crate) struct BuiltInArgs {
     #[arg(long, value_name = "ACKS")]
     acks: Option<String>,
 
-    /// Codec: none, gzip, snappy, lz4 or zstd. With a codec, values are such that it shrinks them to a
+    /// Codec: a value of `compression.type`, such as lz4. Values are such that it shrinks them to a
     /// quarter [default: none]
     #[arg(long, value_name = "CODEC")]
     compression: Option<String>,

@@ -87,8 +87,8 @@ pub(crate) struct SizeArgs {
     #[arg(long, requires = "sample")]
     pub(crate) whole_files: bool,
 
-    /// Codec of your producers: none, gzip, snappy, lz4 or zstd [default: none with --sample, otherwise
-    /// as in the runs]
+    /// Codec of your producers: a value of `compression.type`, such as lz4 [default: none with --sample,
+    /// otherwise as in the runs]
     #[arg(long, value_name = "CODEC", value_parser = codec)]
     pub(crate) codec: Option<Codec>,
 

@@ -8,6 +8,8 @@ use kgauge_scenario::{
 };
 use kgauge_wire::api::ApiKey;
 
+use crate::settings::codec;
+
 /// A feature that the cluster does not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{scenario}: flow {flow}: {what}")]
@@ -72,11 +74,14 @@ fn of_producers(flow: &ProduceFlow, versions: &ApiVersions) -> Vec<String> {
              support them: remove {name}.transaction"
         ));
     }
-    let codec = settings.compression.codec;
-    if codec == CompressionCodec::Zstd && !knows(versions, ApiKey::Produce, 7) {
+    let codec = codec(settings.compression.codec);
+    if let Some(release) = codec.release()
+        && !knows(versions, ApiKey::Produce, release.produce_version)
+    {
         words.push(format!(
-            "compression.type zstd needs Kafka 2.1 or newer (KIP-110): --set \
-             {name}.settings.compression.type=lz4"
+            "compression.type {codec} needs Kafka {} or newer ({}): --set \
+             {name}.settings.compression.type=lz4",
+            release.version, release.kip
         ));
     }
     words

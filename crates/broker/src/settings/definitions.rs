@@ -2,6 +2,8 @@
 //! defaults. A name or value that would promise what the cluster does not do is refused, so that
 //! nobody measures a setting that did nothing.
 
+use kgauge_wire::compress::Codec;
+
 use super::check::{ConfigType, ValueRule};
 
 /// A configuration of a node.
@@ -91,7 +93,18 @@ pub(super) const DELETE: &str = "delete";
 pub(super) const PRODUCER: &str = "producer";
 /// The `compression.type` that stores batches without compression.
 pub(super) const UNCOMPRESSED: &str = "uncompressed";
-const COMPRESSION: ValueRule = OneOf(&[UNCOMPRESSED, "zstd", "lz4", "snappy", "gzip", PRODUCER]);
+const COMPRESSION: ValueRule = OneOf(&COMPRESSION_TYPES);
+/// The values of `compression.type` in Kafka's order: the newest codec first.
+const COMPRESSION_TYPES: [&str; Codec::ALL.len() + 1] = {
+    let mut names = [PRODUCER; Codec::ALL.len() + 1];
+    names[0] = UNCOMPRESSED;
+    let mut id = 1;
+    while id < Codec::ALL.len() {
+        names[Codec::ALL.len() - id] = Codec::ALL[id].name();
+        id += 1;
+    }
+    names
+};
 const GZIP_LEVEL: ValueRule = MinusOneOr(1, 9);
 const LZ4_LEVEL: ValueRule = Only("9", "the other levels need LZ4's slow compressor");
 const ZSTD_LEVEL: ValueRule = Between(-131_072, 22);

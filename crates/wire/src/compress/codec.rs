@@ -19,6 +19,17 @@ pub enum Codec {
     Zstd = 4,
 }
 
+/// The release of Kafka that added a codec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodecRelease {
+    /// Its version.
+    pub version: &'static str,
+    /// The proposal that describes the codec.
+    pub kip: &'static str,
+    /// The version of Produce that accepts it.
+    pub produce_version: i16,
+}
+
 impl Codec {
     /// All codecs in the order of their numbers.
     pub const ALL: [Self; 5] = [Self::None, Self::Gzip, Self::Snappy, Self::Lz4, Self::Zstd];
@@ -34,7 +45,7 @@ impl Codec {
     }
 
     /// The name in `compression.type`.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Gzip => "gzip",
@@ -44,12 +55,21 @@ impl Codec {
         }
     }
 
-    /// Whether message sets, formats 0 and 1, have it: zstd came with format 2 (KIP-110).
-    pub fn is_in_message_sets(self) -> bool {
+    /// The release that added it, if that was after record batches (format 2, 0.11).
+    pub fn release(self) -> Option<CodecRelease> {
         match self {
-            Self::None | Self::Gzip | Self::Snappy | Self::Lz4 => true,
-            Self::Zstd => false,
+            Self::None | Self::Gzip | Self::Snappy | Self::Lz4 => None,
+            Self::Zstd => Some(CodecRelease {
+                version: "2.1",
+                kip: "KIP-110",
+                produce_version: 7,
+            }),
         }
+    }
+
+    /// Whether message sets, formats 0 and 1, have it.
+    pub fn is_in_message_sets(self) -> bool {
+        self.release().is_none()
     }
 
     /// The codec of a name in `compression.type`, which is lower case.

@@ -32,7 +32,7 @@ use lz4::Lz4Compressor;
 use snappy::SnappyCompressor;
 use zstandard::{ZstdCompressor, ZstdDecompressor};
 
-pub use codec::Codec;
+pub use codec::{Codec, CodecRelease};
 pub use error::{CompressError, DecompressError};
 pub(crate) use lz4::legacy_checksum as lz4_legacy_checksum;
 
