@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use kgauge_scenario::format::seconds;
 use kgauge_scenario::{
-    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatKey, SearchPlan, Shape, Stages, TargetKind,
-    Trial,
+    AbKind, AbPlan, ClusterNeeds, FlowPlan, Plan, RepeatKey, SearchPlan, Shape, Stages, Trial,
 };
 
 use crate::observer::Announcement;
@@ -37,10 +36,10 @@ fn clusters_ns(plan: &Plan, steps: &[RepeatKey], warming_ns: u64) -> u64 {
     let starts = needs
         .windows(2)
         .filter(|pair| !pair[0].shares_with(pair[1]));
-    let is_kafka = plan.cluster.kind == TargetKind::Kafka;
+    let starts_release = plan.cluster.kind.is_started_release();
     let of_start = |pair: &[&ClusterNeeds]| {
         let brokers = pair[1].brokers_exactly().unwrap_or(plan.cluster.brokers);
-        let kafka_ns = match is_kafka {
+        let kafka_ns = match starts_release {
             true => KAFKA_NS + KAFKA_BROKER_NS * u64::from(brokers),
             false => 0,
         };

@@ -252,8 +252,8 @@ impl ActiveTune {
         let brokers = self.facts.brokers.first();
         let settings = brokers.map(|broker| broker.settings.clone());
         let settings = settings.unwrap_or_default();
-        let is_kafka = self.facts.kind != TargetKind::Embedded;
-        let version = self.facts.version.as_deref().filter(|_| is_kafka);
+        let version = self.facts.version.as_deref();
+        let version = version.filter(|_| self.facts.kind.is_apache_kafka());
         let now = InForce {
             trial: base,
             brokers: &settings,

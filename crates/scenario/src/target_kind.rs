@@ -23,6 +23,14 @@ impl TargetKind {
         }
     }
 
+    /// Whether kgauge starts a release of it for the run.
+    pub fn is_started_release(self) -> bool {
+        match self {
+            Self::Kafka => true,
+            Self::Embedded | Self::Existing => false,
+        }
+    }
+
     /// What a report calls it: `Apache Kafka 4.3.1`. The embedded cluster's version is kgauge's own, and would look
     /// like one of Kafka's.
     pub fn name(self, version: Option<&str>) -> String {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kgauge_client::{ClientConfig, ClientConfigError};
 use kgauge_faults::{Fault, KafkaMeans};
-use kgauge_scenario::nearest;
+use kgauge_scenario::{TRANSACTION_APIS, nearest};
 
 use crate::embedded_spec::{EmbeddedSpec, NODES_MAX};
 use crate::kafka::{BROKERS_MAX, KafkaSpec};
@@ -187,6 +187,20 @@ impl TargetSpec {
         }
     }
 
+    /// Whether it supports a fault. The error is a message for the user.
+    pub(crate) fn check_fault(&self, fault: &Fault) -> Result<(), String> {
+        match self {
+            TargetSpec::Embedded(_) => check_embedded(fault),
+            TargetSpec::Kafka(_) => {
+                let means = fault.kafka_means().map(drop);
+                means.map_err(|why| format!("not on Apache Kafka: {why}"))
+            }
+            TargetSpec::Existing(_) => {
+                Err("kgauge injects faults only into clusters that it started".to_owned())
+            }
+        }
+    }
+
     /// Whether its own text sets a broker setting.
     pub fn sets(&self, key: &str) -> bool {
         match self {
@@ -194,6 +208,17 @@ impl TargetSpec {
             TargetSpec::Kafka(spec) => spec.settings.contains_key(key),
             TargetSpec::Existing(_) => false,
         }
+    }
+}
+
+/// The embedded cluster serves no transactions, and has fewer faults of a machine.
+fn check_embedded(fault: &Fault) -> Result<(), String> {
+    fault.check_embedded()?;
+    match fault {
+        Fault::Requests { api: Some(api), .. } if TRANSACTION_APIS.contains(&api.as_str()) => {
+            Err(format!("the embedded cluster does not serve {api}"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
-use kgauge_results::run::{MachineRecord, RunStatus};
+use kgauge_results::run::{MachineRecord, RunStatus, TargetKind};
 
 /// Beyond it nobody counts.
 const SETTINGS_MAX: usize = 100;
@@ -239,8 +239,8 @@ fn target_kind(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<Differen
     let (Some(ours), Some(theirs)) = (one.summary.target.kind, base.summary.target.kind) else {
         return Some(DifferenceFact::UnknownTarget);
     };
-    let is_other = ours.is_apache_kafka() != theirs.is_apache_kafka();
-    is_other.then_some(DifferenceFact::OneEmbedded)
+    let embedded = [ours, theirs].map(|kind| kind == TargetKind::Embedded);
+    (embedded[0] != embedded[1]).then_some(DifferenceFact::OneEmbedded)
 }
 
 fn size(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceFact> {

@@ -172,9 +172,9 @@ impl TargetRecord {
             Some(true) => ", on the load generator's machine",
             _ => "",
         };
-        let started = match self.kind {
-            TargetKind::Kafka => ", started by kgauge",
-            _ => "",
+        let started = match self.kind.is_started_release() {
+            true => ", started by kgauge",
+            false => "",
         };
         let caution = match self.kind.is_apache_kafka() {
             true => "",

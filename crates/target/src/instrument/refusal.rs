@@ -1,47 +1,21 @@
 //! The faults that a target does not support, reported before anything starts.
 
-use kgauge_faults::Fault;
-use kgauge_scenario::{FaultPlan, TRANSACTION_APIS};
+use kgauge_scenario::FaultPlan;
 
 use crate::spec::TargetSpec;
 
-/// One sentence for each fault that this kind of target does not support.
+/// One sentence for each fault that the target does not support.
 pub fn refusals(spec: &TargetSpec, faults: &[FaultPlan]) -> Vec<String> {
-    let refused = |check: fn(&Fault) -> Result<(), String>| {
-        let words = |fault: &FaultPlan| {
-            let why = check(&fault.kind).err()?;
-            Some(format!("\"{fault}\": {why}"))
-        };
-        faults.iter().filter_map(words).collect()
-    };
-    match spec {
-        TargetSpec::Embedded(_) => refused(check_embedded),
-        TargetSpec::Kafka(_) => refused(|fault| {
-            let means = fault.kafka_means().map(drop);
-            means.map_err(|why| format!("not on Apache Kafka: {why}"))
-        }),
-        TargetSpec::Existing(_) => {
-            let words = |fault: &FaultPlan| {
-                format!("\"{fault}\": kgauge injects faults only into clusters that it started")
-            };
-            faults.iter().map(words).collect()
-        }
-    }
-}
-
-/// The embedded cluster serves no transactions, and has fewer faults of a machine.
-fn check_embedded(fault: &Fault) -> Result<(), String> {
-    fault.check_embedded()?;
-    match fault {
-        Fault::Requests { api: Some(api), .. } if TRANSACTION_APIS.contains(&api.as_str()) => {
-            Err(format!("the embedded cluster does not serve {api}"))
-        }
-        _ => Ok(()),
-    }
+    let refused = faults.iter().filter_map(|fault| {
+        let why = spec.check_fault(&fault.kind).err()?;
+        Some(format!("\"{fault}\": {why}"))
+    });
+    refused.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use kgauge_faults::Fault;
     use kgauge_scenario::{FaultNode, FaultStart, RequestFault};
 
     use super::*;

@@ -98,9 +98,9 @@ impl fmt::Display for ClusterRecord {
 impl ClusterRecord {
     /// What runs, as text: `Apache Kafka 4.3.1`.
     pub fn release(&self) -> String {
-        match self.kind.is_apache_kafka() {
-            true => format!("Apache Kafka {}", self.version),
-            false => "embedded, not Apache Kafka".to_owned(),
+        match self.kind == TargetKind::Embedded {
+            true => "embedded, not Apache Kafka".to_owned(),
+            false => self.kind.name(Some(&self.version)),
         }
     }
 

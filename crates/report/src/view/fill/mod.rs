@@ -149,18 +149,21 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
     TargetView {
         name: target_name(summary),
         words: target.words.clone(),
-        caution: match target.kind.is_none_or(TargetKind::is_apache_kafka) {
-            true => String::new(),
-            false => EMBEDDED.to_owned(),
+        caution: match target.kind.filter(|kind| !kind.is_apache_kafka()) {
+            Some(kind) => caution(&kind.name(target.version.as_deref())),
+            None => String::new(),
         },
         is_kafka: target.kind.is_some_and(TargetKind::is_apache_kafka),
         facts: facts.into_iter().flatten().collect(),
     }
 }
 
-/// What no reader of embedded figures may miss.
-const EMBEDDED: &str = "The target was kgauge's embedded cluster, not Apache Kafka. The figures do \
-    not carry over to a Kafka cluster.";
+/// What no reader of figures of other software may miss.
+fn caution(name: &str) -> String {
+    format!(
+        "The target was {name}, not Apache Kafka. The figures do not carry over to a Kafka cluster."
+    )
+}
 
 /// A short name of the target.
 pub(crate) fn target_name(summary: &Summary) -> String {
