@@ -106,7 +106,9 @@ impl NamedDir {
                 dir: PathBuf::from(dir),
             },
             None => NamedDir {
-                name: RunRead::head(argument).ok().and_then(|head| head.name),
+                name: RunRead::head(argument)
+                    .ok()
+                    .and_then(|head| head.label.name),
                 dir: argument.to_owned(),
             },
         }

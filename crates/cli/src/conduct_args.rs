@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kgauge_results::run::RunLabel;
 use kgauge_runner::{Consent, Question, RunRequest, RunTarget};
 
 use crate::agents_args::AgentsArgs;
@@ -73,13 +74,16 @@ pub(crate) struct ConductArgs {
 }
 
 impl ConductArgs {
-    /// A run with what these flags set. Folder, name and seed are those of the caller, who may start several runs.
+    /// A run with what these flags set. Folder and seed are those of the caller, who may start several runs.
     pub(crate) fn request<'a>(
         &self,
         question: &'a Question,
         target: &'a RunTarget,
     ) -> anyhow::Result<RunRequest<'a>> {
         Ok(RunRequest {
+            label: RunLabel {
+                name: self.name.clone(),
+            },
             command: command_line(),
             keeps_data: self.keep,
             existing_topic: self.allow_existing.clone(),

@@ -39,7 +39,7 @@ fn details(run: &ListedRun, headline: Option<&RunHeadline>) -> String {
     let started = i64::try_from(head.started_unix_ms).ok();
     let started = started.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let started = started.unwrap_or_default().strftime("%Y-%m-%d %H:%M UTC");
-    let what = match (&head.name, &head.scenario) {
+    let what = match (&head.label.name, &head.scenario) {
         (Some(name), Some(scenario)) => format!("{name} ({scenario})"),
         (Some(one), None) | (None, Some(one)) => one.clone(),
         (None, None) => "run".to_owned(),
@@ -86,7 +86,7 @@ mod tests {
 
     fn run(dir: &str, name: Option<&str>) -> ListedRun {
         let mut run = RunHead::starting("r".to_owned(), Vec::new(), 1_795_169_700_000);
-        run.name = name.map(str::to_owned);
+        run.label.name = name.map(str::to_owned);
         run.scenario = Some("latency".to_owned());
         run.target = Some("b1:9092".to_owned());
         ListedRun {

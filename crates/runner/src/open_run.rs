@@ -85,12 +85,12 @@ impl OpenRun {
         let (question, target) = (request.question, request.target);
         let started_unix_ms = unix_ms();
         let run_id = run_id(started_unix_ms, number);
-        let dir = match (out, &request.name) {
+        let dir = match (out, &request.label.name) {
             (None, Some(name)) => run_dir(None, &name_slug(name)?, &run_id)?,
             (out, _) => run_dir(out, &question.name, &run_id)?,
         };
         let mut head = RunHead::starting(run_id.clone(), request.command.clone(), started_unix_ms);
-        head.name.clone_from(&request.name);
+        head.label.clone_from(&request.label);
         head.scenario = Some(question.name.clone());
         head.target = Some(target.text.clone());
         head.destination = target.destination.as_ref().map(|one| one.text.clone());

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use kgauge_agents::{AgentToken, AgentsLost, AgentsSpec};
 use kgauge_client::{ClientConfig, Cluster};
+use kgauge_results::run::RunLabel;
 
 use crate::ab_test::AbTest;
 use crate::checkup::CheckupRequest;
@@ -23,8 +24,8 @@ pub struct RunRequest<'a> {
     pub target: &'a RunTarget,
     /// The folder for the results.
     pub folder: FolderChoice,
-    /// The name that the user gives the run; [`name_slug`](crate::name_slug) names its default folder.
-    pub name: Option<String>,
+    /// What the user says about the run; [`name_slug`](crate::name_slug) of its name names the default folder.
+    pub label: RunLabel,
     /// The random seed; by default that of a saved plan, or a new one.
     pub seed: Option<u64>,
     /// The command that the run folder names, without secrets.
@@ -58,7 +59,7 @@ impl<'a> RunRequest<'a> {
             question,
             target,
             folder: FolderChoice::Default,
-            name: None,
+            label: RunLabel::default(),
             seed: None,
             command: Vec::new(),
             keeps_data: false,

@@ -184,17 +184,16 @@ fn run_side(
     ready: Option<Sender<()>>,
 ) -> anyhow::Result<FinishedRun> {
     let conduct = &arguments.conduct;
-    let name = conduct.name.as_ref();
     let _leaving = Leaving { test, job };
-    let request = RunRequest {
+    let mut request = RunRequest {
         folder: job.folder.clone(),
-        name: name.map(|name| format!("{name} on {}", job.target.text)),
         seed: Some(seed),
         stop: job.stop.clone(),
         ab: Some(test.clone()),
         agents: conduct.agents.request()?,
         ..conduct.request(&job.question, &job.target)?
     };
+    request.label.add_target(&job.target.text);
     let mut observer = SideObserver {
         side: job.side,
         ready,

@@ -140,13 +140,8 @@ impl RunJob<'_> {
         {
             command.extend(["--target".to_owned(), target]);
         }
-        let name = arguments.conduct.name.as_ref();
-        let request = RunRequest {
+        let mut request = RunRequest {
             folder,
-            name: name.map(|name| match number {
-                Some(_) => format!("{name} on {}", target.text),
-                None => name.clone(),
-            }),
             seed,
             command,
             checkup: arguments.checkup.as_ref(),
@@ -154,6 +149,9 @@ impl RunJob<'_> {
             stop: self.stopping.clone(),
             ..arguments.conduct.request(self.question, target)?
         };
+        if number.is_some() {
+            request.label.add_target(&target.text);
+        }
         let mut observer =
             TerminalObserver::new(self.observed.clone(), arguments.conduct.detail.quiet);
         Ok(run_one(&request, &mut observer)?)

@@ -12,9 +12,9 @@ pub struct RunHead {
     pub kgauge_version: String,
     /// Names the run; part of the name of every topic that it created.
     pub run_id: String,
-    /// The name that the user gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    /// What the user says about it.
+    #[serde(flatten)]
+    pub label: RunLabel,
     /// The scenario, or the study; absent in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
@@ -44,6 +44,23 @@ pub struct RunHead {
     pub why: Option<String>,
 }
 
+/// What the user says about a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunLabel {
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl RunLabel {
+    /// Makes it that of one of several runs, each on another target.
+    pub fn add_target(&mut self, target: &str) {
+        if let Some(name) = &mut self.name {
+            *name = format!("{name} on {target}");
+        }
+    }
+}
+
 impl RunHead {
     /// The layout that this build writes, and the newest that it reads.
     pub const FORMAT: u32 = 1;
@@ -54,7 +71,7 @@ impl RunHead {
             format: RunHead::FORMAT,
             kgauge_version: env!("CARGO_PKG_VERSION").to_owned(),
             run_id,
-            name: None,
+            label: RunLabel::default(),
             scenario: None,
             command,
             target: None,

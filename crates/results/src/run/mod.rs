@@ -35,7 +35,7 @@ pub use environment::{
 pub use event::{BrokerWarming, Event, EventKind, NodeStall, OutageCause};
 pub use evidence::{Evidence, EvidenceKind, Subject};
 pub use group::{GroupMemberRecord, GroupRecord};
-pub use head::{RunHead, RunStatus};
+pub use head::{RunHead, RunLabel, RunStatus};
 pub use host::{
     CpuLimitSample, DataDir, DiskSample, HostMemory, IdleTime, MissingEvidence, NetworkSample,
     NetworkSpeed, OtherProgramsSample, PressureSample, ProcessUsageSample, ProgramUse, Resource,

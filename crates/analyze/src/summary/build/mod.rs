@@ -97,7 +97,7 @@ fn run_summary(run: &RunRead) -> RunSummary {
     let plan = run.plan.as_ref();
     RunSummary {
         run_id: run.head.run_id.clone(),
-        name: run.head.name.clone(),
+        name: run.head.label.name.clone(),
         kgauge: match &run.environment {
             Some(environment) => environment.kgauge.clone(),
             None => BuildRecord {
