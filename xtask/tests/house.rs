@@ -111,6 +111,10 @@ fn sources() -> Vec<(String, String)> {
         collect(&root().join(part), &mut paths);
     }
     assert!(paths.len() > 100, "the search has lost its way");
+    for (name, _) in ARROWS {
+        let library = root().join("crates").join(name).join("src/lib.rs");
+        assert!(paths.contains(&library), "crate {name} is not searched");
+    }
     let read = |path: &PathBuf| (short(path), fs::read_to_string(path).unwrap());
     let mut sources: Vec<_> = paths.iter().map(read).collect();
     sources.retain(|(_, text)| !is_generated(text));
@@ -124,7 +128,8 @@ fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in entries {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            if path.file_name().is_some_and(|name| name != "target") {
+            // Cargo marks its folders so; the crate `target` has the same name.
+            if !path.join("CACHEDIR.TAG").exists() {
                 collect(&path, found);
             }
         } else if path.extension().is_some_and(|ending| ending == "rs") {

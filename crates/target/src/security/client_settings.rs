@@ -15,23 +15,23 @@ pub(crate) const CLIENT: &str = "client.pem";
 
 /// The same settings with two sets of names, without bootstrap servers; empty without security. They are never printed.
 #[derive(Clone, Default)]
-pub(crate) struct ClientSettings {
+pub(crate) struct ClientSecurity {
     /// Java's names, which kgauge uses too.
     pub(crate) java: String,
     /// The names of librdkafka, and so of kcat and many libraries.
     pub(crate) librdkafka: String,
 }
 
-impl std::fmt::Debug for ClientSettings {
+impl std::fmt::Debug for ClientSecurity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClientSettings").finish_non_exhaustive()
+        f.debug_struct("ClientSecurity").finish_non_exhaustive()
     }
 }
 
-impl ClientSettings {
+impl ClientSecurity {
     /// For files in `dir`, and with this password if the kind needs one.
-    pub(crate) fn of(kind: SecurityKind, dir: &Path, password: &str) -> ClientSettings {
-        let mut settings = ClientSettings::default();
+    pub(crate) fn of(kind: SecurityKind, dir: &Path, password: &str) -> ClientSecurity {
+        let mut settings = ClientSecurity::default();
         if kind == SecurityKind::Plaintext {
             return settings;
         }
@@ -84,7 +84,7 @@ pub(crate) fn login_module(mechanism: SaslMechanism) -> &'static str {
 pub(crate) fn write(
     dir: &Path,
     servers: &str,
-    settings: &ClientSettings,
+    settings: &ClientSecurity,
 ) -> std::io::Result<std::path::PathBuf> {
     let with_servers = |text: &str| format!("bootstrap.servers={servers}\n{text}");
     super::private::write(

@@ -10,7 +10,7 @@ use kgauge_broker::security::{ClientAuth, Sasl, SaslMechanism, SecurityProtocol,
 use serde::{Deserialize, Serialize};
 
 use super::certificates::Certificates;
-use super::client_settings::{AUTHORITY, CLIENT, ClientSettings};
+use super::client_settings::{AUTHORITY, CLIENT, ClientSecurity};
 use super::{USER, random_password};
 use crate::kafka::SecurityKind;
 
@@ -56,7 +56,7 @@ pub(crate) struct EmbeddedSecurity {
     /// For the child.
     pub(crate) listeners: Listeners,
     /// For clients.
-    pub(crate) client_settings: ClientSettings,
+    pub(crate) client_settings: ClientSecurity,
 }
 
 impl EmbeddedSecurity {
@@ -84,7 +84,7 @@ impl EmbeddedSecurity {
             }
         }
         let password = random_password().map_err(random)?;
-        let client_settings = ClientSettings::of(kind, dir, &password);
+        let client_settings = ClientSecurity::of(kind, dir, &password);
         let sasl = kind.mechanism().map(|mechanism| Login {
             mechanism: mechanism.name().to_owned(),
             user: USER.to_owned(),

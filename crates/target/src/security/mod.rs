@@ -17,7 +17,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::kafka::{Coordination, KafkaDistribution, KafkaError, SecurityKind};
 use certificates::Certificates;
-use client_settings::{AUTHORITY, CLIENT, ClientSettings, login_module};
+use client_settings::{AUTHORITY, CLIENT, ClientSecurity, login_module};
 pub(crate) use listeners::{EmbeddedSecurity, Listeners};
 
 /// The user who logs in by SASL.
@@ -36,7 +36,7 @@ pub(crate) struct SecurityFiles {
     /// The brokers' JAAS configuration, one of the files.
     pub(crate) jaas: Option<PathBuf>,
     /// The clients' settings; empty without security.
-    pub(crate) client_settings: ClientSettings,
+    pub(crate) client_settings: ClientSecurity,
     /// The SCRAM user to create once the cluster runs: mechanism and password.
     pub(crate) scram: Option<(ScramMechanism, String)>,
 }
@@ -69,7 +69,7 @@ pub(crate) fn make(
             .map_err(|words| trouble(release, words))?;
     }
     let password = new_password()?;
-    secured.client_settings = ClientSettings::of(kind, dir, &password);
+    secured.client_settings = ClientSecurity::of(kind, dir, &password);
     if let Some(mechanism) = kind.mechanism() {
         add_sasl(&mut secured, mechanism, password, dir);
     }
