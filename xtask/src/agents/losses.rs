@@ -1,11 +1,14 @@
-//! Agents that are killed, stopped or cut off at random moments: every run ends in time, and no ack is lost.
+//! Agents that are killed, stopped or cut off at random moments: every run ends in time, and the brokers have every
+//! record whose ack reached the lead, once and at the offset of its ack.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use kgauge_scenario::derive_seed;
 use rustix::process::Signal;
+use serde_json::Value;
 
 use super::process::{AgentServer, TOKEN_FILE, write_token};
 use super::proxy::{ProxyDelays, SlowProxy};
@@ -30,6 +33,7 @@ const SCENARIO: &str = "\
 kgauge: 1
 name: losses
 question: What remains when an agent is lost?
+verify: true
 topic: {partitions: 6}
 flows:
   - {name: writers, kind: produce, producers: 6, shape: {constant: 6k/s}, record: {size: 100 B}}
@@ -51,6 +55,41 @@ struct LossResult {
     status: Option<i32>,
     acked: u64,
     on_broker: u64,
+    /// `None` if the lead did not compare them.
+    acks: Option<AckCheck>,
+}
+
+/// What the lead found when it compared the acks of all agents, as far as it has them, with the logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AckCheck {
+    /// Acked records in the ledgers.
+    acked: u64,
+    /// Those of them that were read back.
+    confirmed: u64,
+    /// Classes of anomalies.
+    anomalies: usize,
+}
+
+impl AckCheck {
+    /// Reads the record of the only repeat.
+    fn read(run: &Path) -> Option<Self> {
+        let text = fs::read_to_string(run.join("repeats/0000-00/repeat.json")).ok()?;
+        Self::of(&serde_json::from_str(&text).ok()?)
+    }
+
+    fn of(repeat: &Value) -> Option<Self> {
+        let verification = &repeat["verification"];
+        Some(Self {
+            acked: verification["acked"].as_u64()?,
+            confirmed: verification["confirmed"].as_u64()?,
+            anomalies: verification["anomalies"].as_array()?.len(),
+        })
+    }
+
+    /// Whether the brokers have what they acked.
+    fn is_whole(self) -> bool {
+        self.acked == self.confirmed && self.anomalies == 0
+    }
 }
 
 /// Runs the part.
@@ -58,33 +97,39 @@ pub(super) fn run(kgauge: &Kgauge<'_>, losses: u32, seed: u64) -> Result<bool> {
     fs::write(kgauge.folder.join("losses.yaml"), SCENARIO)?;
     write_token(kgauge.folder)?;
     let (mut longest, mut good, mut beyond_max) = (Duration::ZERO, 0, 0);
+    let mut confirmed = 0;
     for number in 0..losses {
         let loss = [Loss::Kill, Loss::Stop, Loss::Cut][number as usize % 3];
         let moment_ms = derive_seed(seed, &format!("loss {number}")) % MOMENT_MAX_MS;
         let result = lose(kgauge, number, loss, Duration::from_millis(moment_ms))?;
         let beyond = result.on_broker.saturating_sub(result.acked);
+        let of_run = result.acks.map_or(0, |acks| acks.confirmed);
         // What the agent sent after its last slices: a second of them, and until it, or the lead, noticed.
         let is_good = result.took <= END_MAX
             && result.status == Some(1)
-            && (result.acked > 0 || moment_ms < ACKED_MS)
+            && (result.acked.min(of_run) > 0 || moment_ms < ACKED_MS)
             && result.acked <= result.on_broker
+            && result.acks.is_some_and(AckCheck::is_whole)
             && beyond <= 5 * RATE / 3;
         longest = longest.max(result.took);
         beyond_max = beyond_max.max(beyond);
+        confirmed += of_run;
         good += u32::from(is_good);
         if !is_good {
             print_line(&format!(
-                "run {number}, {loss:?} after {moment_ms} ms: ended after {:.1} s with {:?}; {} acked, {} on the brokers",
+                "run {number}, {loss:?} after {moment_ms} ms: ended after {:.1} s with {:?}; {} acked, {} on the \
+                 brokers; {:?}",
                 result.took.as_secs_f64(),
                 result.status,
                 result.acked,
-                result.on_broker
+                result.on_broker,
+                result.acks
             ));
         }
     }
     print_line(&format!(
-        "{good} of {losses} losses: the longest took {:.1} s; no acked record was missing; at most {beyond_max} records \
-         were on the brokers beyond the acked ones",
+        "{good} of {losses} losses: the longest took {:.1} s; {confirmed} acked records were found at their offsets; \
+         at most {beyond_max} more than the acked ones were on the brokers",
         longest.as_secs_f64()
     ));
     Ok(good == losses)
@@ -130,11 +175,29 @@ fn lose(kgauge: &Kgauge<'_>, number: u32, loss: Loss, moment: Duration) -> Resul
         agents[1].process.running.signal(Signal::KILL)?;
     }
     let (acked, on_broker) = counted(&dir).unwrap_or((0, 0));
+    let acks = AckCheck::read(&dir);
     fs::remove_dir_all(&dir)?;
     Ok(LossResult {
         took,
         status: ended.and_then(|status| status.code()),
         acked,
         on_broker,
+        acks,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acks_are_whole_if_all_are_confirmed_and_nothing_else_was_found() {
+        let text = r#"{"verification": {"acked": 7, "confirmed": 7, "anomalies": []}}"#;
+        let found = |text: &str| AckCheck::of(&serde_json::from_str(text).unwrap());
+        assert!(found(text).unwrap().is_whole());
+        for (from, to) in [("7,", "8,"), ("[]", r#"[{"class": "lost-write"}]"#)] {
+            assert!(!found(&text.replacen(from, to, 1)).unwrap().is_whole());
+        }
+        assert_eq!(found("{}"), None);
+    }
 }
