@@ -70,7 +70,7 @@ pub(crate) fn run(options: &AgentsOptions) -> Result<bool> {
             AgentsPart::Sums => sums::run(&kgauge)?,
             AgentsPart::Clocks => clocks::run(&kgauge, options.clock_seconds)?,
             AgentsPart::Losses => losses::run(&kgauge, options.losses, options.seed)?,
-            AgentsPart::Cost => cost::run(folder.path())?,
+            AgentsPart::Cost => cost::run(&kgauge)?,
         };
         let verdict = if passed { "passed" } else { "FAILED" };
         print_line(&format!("{name}: {verdict}"));
