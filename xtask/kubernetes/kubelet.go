@@ -52,6 +52,9 @@ type runningPod struct {
 	removed    chan struct{}
 	removeOnce sync.Once
 	grace      time.Duration
+	// gone is closed when its object is gone: then no grace period counts. The ports of all pods are those of one network,
+	// so a process that stays would be in the way of the next run's.
+	gone chan struct{}
 	// ended is closed when its process has ended.
 	ended  chan struct{}
 	mounts mountList
@@ -125,6 +128,7 @@ func (k *kubelet) see(ctx context.Context, object any) {
 			dir:     filepath.Join(k.dir, string(pod.UID)),
 			ip:      fmt.Sprintf("10.244.%d.%d", 1+k.count/250, 1+k.count%250),
 			removed: make(chan struct{}),
+			gone:    make(chan struct{}),
 			ended:   make(chan struct{}),
 		}
 		k.pods[pod.UID] = running
@@ -152,6 +156,7 @@ func (k *kubelet) forget(object any) {
 	defer k.mutex.Unlock()
 	if running := k.pods[pod.UID]; running != nil {
 		running.remove(0)
+		close(running.gone)
 		delete(k.pods, pod.UID)
 	}
 }

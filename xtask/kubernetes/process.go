@@ -81,7 +81,8 @@ func (k *kubelet) start(
 	return started, nil
 }
 
-// await waits for the end of the process. If somebody deletes the pod, the process gets a signal and its grace period.
+// await waits for the end of the process. If somebody deletes the pod, the process gets a signal and its grace period,
+// which ends early if the pod's object is removed by force.
 func (p *process) await(pod *runningPod) containerEnd {
 	var code int
 	select {
@@ -91,8 +92,9 @@ func (p *process) await(pod *runningPod) containerEnd {
 		select {
 		case code = <-p.code:
 		case <-time.After(pod.grace):
-			p.signal(syscall.SIGKILL)
-			code = <-p.code
+			code = p.kill()
+		case <-pod.gone:
+			code = p.kill()
 		}
 	}
 	end := containerEnd{code: code, started: p.started, finished: time.Now()}
@@ -102,6 +104,12 @@ func (p *process) await(pod *runningPod) containerEnd {
 	}
 	log.Printf("%s/%s: exit code %d", pod.object.Namespace, pod.object.Name, code)
 	return end
+}
+
+// kill ends the process at once and returns its exit code.
+func (p *process) kill() int {
+	p.signal(syscall.SIGKILL)
+	return <-p.code
 }
 
 func (p *process) signal(signal syscall.Signal) {

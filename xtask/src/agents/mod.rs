@@ -1,6 +1,7 @@
 //! `cargo xtask agents`: loads from several processes. Do they send what one process sends, are their clocks known as
 //! well as kgauge says, does every loss end in time, and what does merging cost?
 
+mod cable;
 mod clocks;
 mod cost;
 mod losses;
@@ -41,7 +42,7 @@ enum AgentsPart {
     Sums,
     /// Shifted clocks and slow, asymmetric connections; needs root for time namespaces
     Clocks,
-    /// Killed, stopped and cut-off agents at random moments
+    /// Killed, stopped and cut-off agents at random moments; the network of some is only cut for root
     Losses,
     /// CPU time for the slices of 100 agents with 10 flows
     Cost,
@@ -69,7 +70,7 @@ pub(crate) fn run(options: &AgentsOptions) -> Result<bool> {
             AgentsPart::Sums => sums::run(&kgauge)?,
             AgentsPart::Clocks => clocks::run(&kgauge, options.clock_seconds)?,
             AgentsPart::Losses => losses::run(&kgauge, options.losses, options.seed)?,
-            AgentsPart::Cost => cost::run(folder.path())?,
+            AgentsPart::Cost => cost::run(&kgauge)?,
         };
         let verdict = if passed { "passed" } else { "FAILED" };
         print_line(&format!("{name}: {verdict}"));

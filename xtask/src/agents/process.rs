@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -15,6 +16,9 @@ const TOKEN: &str = "00112233445566778899aabbccddeeff";
 
 /// The file with it.
 pub(super) const TOKEN_FILE: &str = "token";
+
+/// No agent takes longer to listen, even when the machine is busy.
+const LISTEN_MAX: Duration = Duration::from_secs(20);
 
 /// Writes the token.
 pub(super) fn write_token(folder: &Path) -> Result<()> {
@@ -37,18 +41,21 @@ impl AgentServer {
             TOKEN_FILE,
         ];
         let process = kgauge.start(name, &arguments)?;
-        let address = poll(std::time::Duration::from_secs(20), || {
-            let text = fs::read_to_string(&process.stderr)?;
-            let line = text
-                .lines()
-                .find_map(|line| line.split_once("listening on "));
-            Ok(line.map(|(_, address)| address.trim().to_owned()))
-        })?;
-        Ok(Self {
-            process,
-            address: address.context("the agent does not listen")?,
-        })
+        let address = listening_address(&process)?;
+        Ok(Self { process, address })
     }
+}
+
+/// The address that an agent prints when it listens.
+pub(super) fn listening_address(process: &Background) -> Result<String> {
+    let address = poll(LISTEN_MAX, || {
+        let text = fs::read_to_string(&process.stderr)?;
+        let line = text
+            .lines()
+            .find_map(|line| line.split_once("listening on "));
+        Ok(line.map(|(_, address)| address.trim().to_owned()))
+    })?;
+    address.context("the agent does not listen")
 }
 
 /// An agent that joins, with a clock that is ahead of this machine's by whole seconds.

@@ -5,8 +5,16 @@ use super::interval::OffsetInterval;
 /// Assumed before anything is measured: oscillators of computers stay within 100 ppm each.
 const DRIFT_PPB_MAX: i64 = 200_000;
 
-/// A measured drift may change this much with the temperature.
-const DRIFT_SLACK_PPB: i64 = 1_000;
+/// A measured drift may change this much: with the temperature by about 1 ppm, and by some more when a time daemon
+/// corrects an offset of some milliseconds.
+const DRIFT_SLACK_PPB: i64 = 5_000;
+
+/// How much a rate may change within a second: what was learned minutes ago holds less and less.
+const AGING_PPB: i64 = 50;
+
+/// While time daemons correct large offsets, each clock runs up to 500 ppm faster or slower (adjtimex(2)), and its
+/// oscillator adds 100 ppm. A clock that moves faster than this has stepped.
+const SLEW_PPB_MAX: i64 = 1_200_000;
 
 /// The possible drifts, in nanoseconds per second (parts per billion).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +33,29 @@ impl Default for DriftInterval {
 }
 
 impl DriftInterval {
+    /// Every drift that is no step.
+    pub(super) fn without_steps() -> Self {
+        Self {
+            low_ppb: -SLEW_PPB_MAX,
+            high_ppb: SLEW_PPB_MAX,
+        }
+    }
+
+    /// What is known of the drift a second later.
+    pub(super) fn aged(self) -> Self {
+        Self {
+            low_ppb: (self.low_ppb - AGING_PPB).max(-DRIFT_PPB_MAX),
+            high_ppb: (self.high_ppb + AGING_PPB).min(DRIFT_PPB_MAX),
+        }
+    }
+
     /// The best single value.
     pub(super) fn middle_ppb(self) -> i64 {
         (self.low_ppb + self.high_ppb) / 2
     }
 
     /// Uses that the offset was in one interval first, and in another `after_ns` later. Drift is never narrowed below
-    /// what temperature changes.
+    /// what temperature and small corrections change.
     pub(super) fn learn(&mut self, first: OffsetInterval, later: OffsetInterval, after_ns: u64) {
         if after_ns == 0 {
             return;
@@ -44,7 +68,7 @@ impl DriftInterval {
             low_ppb: self.low_ppb.max(low_ppb),
             high_ppb: self.high_ppb.min(high_ppb),
         };
-        // What is left of contradicting intervals is a step, which the offsets show.
+        // What is left of contradicting intervals is a step or another rate, which the offsets show.
         if learned.low_ppb <= learned.high_ppb {
             *self = learned;
         }

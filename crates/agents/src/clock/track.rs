@@ -77,13 +77,15 @@ impl ClockTrack {
         }
     }
 
-    /// A second is over.
+    /// A second is over. What contradicts the seconds before makes them worthless, whether a clock stepped or only runs
+    /// at another rate since then.
     fn keep(&mut self, best: KeptExchange) {
-        if !self.kept.is_empty() && self.intersected(&best).is_none() {
-            self.steps = self.steps.saturating_add(1);
+        if self.intersected(&best).is_none() {
+            self.steps = self.steps.saturating_add(u32::from(self.is_step(&best)));
             self.kept.clear();
             self.drift = DriftInterval::default();
         }
+        self.drift = self.drift.aged();
         for earlier in &self.kept {
             let after_ns = best.at_ns.saturating_sub(earlier.at_ns);
             self.drift.learn(earlier.offset, best.offset, after_ns);
@@ -94,7 +96,17 @@ impl ClockTrack {
         self.kept.push_back(best);
     }
 
-    /// What earlier seconds and this exchange leave of the offset at its time; `None` if the clock stepped in between.
+    /// Whether no rate of the clocks explains how the offset has moved since the second before.
+    fn is_step(&self, found: &KeptExchange) -> bool {
+        self.kept.back().is_some_and(|before| {
+            let after_ns = since_ns(found.at_ns, before.at_ns);
+            let moved = DriftInterval::without_steps().applied(before.offset, after_ns);
+            found.offset.common(moved).is_none()
+        })
+    }
+
+    /// What earlier seconds and this exchange leave of the offset at its time; `None` if a clock has stepped or changed
+    /// its rate in between.
     fn intersected(&self, with: &KeptExchange) -> Option<OffsetInterval> {
         let mut common = with.offset;
         for earlier in &self.kept {
@@ -109,10 +121,14 @@ impl ClockTrack {
     /// The clock at a moment of the lead's clock; `None` before the first exchange.
     pub fn at(&self, lead_ns: u64) -> Option<ClockEstimate> {
         let newest = self.current.or(self.kept.back().copied())?;
-        let offset = self.intersected(&newest).unwrap_or(newest.offset);
+        let (offset, drift) = match self.intersected(&newest) {
+            Some(offset) => (offset, self.drift),
+            // Earlier seconds, and the drift that they gave, are worthless now.
+            None => (newest.offset, DriftInterval::default()),
+        };
         Some(ClockEstimate {
-            offset: self.drift.applied(offset, since_ns(lead_ns, newest.at_ns)),
-            drift_ppb: self.drift.middle_ppb(),
+            offset: drift.applied(offset, since_ns(lead_ns, newest.at_ns)),
+            drift_ppb: drift.middle_ppb(),
         })
     }
 
@@ -125,7 +141,7 @@ impl ClockTrack {
     pub fn steps(&self) -> u32 {
         let is_step = self
             .current
-            .is_some_and(|current| !self.kept.is_empty() && self.intersected(&current).is_none());
+            .is_some_and(|current| self.intersected(&current).is_none() && self.is_step(&current));
         self.steps.saturating_add(u32::from(is_step))
     }
 }
@@ -138,19 +154,32 @@ fn since_ns(now_ns: u64, before_ns: u64) -> i64 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     const MS: u64 = 1_000_000;
 
-    /// Two clocks: the agent's starts at an offset and runs faster by a drift.
+    /// Two clocks: the agent's starts at an offset and runs faster by a drift for some time.
     struct Clocks {
         offset_ns: i64,
         drift_ppb: i64,
+        drifts_ns: Range<u64>,
     }
 
     impl Clocks {
+        fn new(offset_ns: i64, drift_ppb: i64) -> Self {
+            Self {
+                offset_ns,
+                drift_ppb,
+                drifts_ns: 0..u64::MAX,
+            }
+        }
+
         fn offset_at(&self, lead_ns: u64) -> i64 {
-            let drifted = i128::from(lead_ns) * i128::from(self.drift_ppb) / 1_000_000_000;
+            let Range { start, end } = self.drifts_ns;
+            let drifting_ns = lead_ns.clamp(start, end) - start;
+            let drifted = i128::from(drifting_ns) * i128::from(self.drift_ppb) / 1_000_000_000;
             self.offset_ns + i64::try_from(drifted).unwrap()
         }
 
@@ -177,10 +206,7 @@ mod tests {
 
     #[test]
     fn the_true_offset_lies_within_the_bound_in_every_second_and_the_drift_is_found() {
-        let clocks = Clocks {
-            offset_ns: 3_600_000_000_000,
-            drift_ppb: 37_000,
-        };
+        let clocks = Clocks::new(3_600_000_000_000, 37_000);
         let mut track = ClockTrack::default();
         for number in 0..1_200 {
             let (there_ns, back_ns) = delays(number);
@@ -199,14 +225,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_jumps_is_noticed_once_and_known_again_afterwards() {
-        let before = Clocks {
-            offset_ns: 1_000_000,
-            drift_ppb: 0,
-        };
-        let after = Clocks {
-            offset_ns: 31_000_000,
-            drift_ppb: 0,
-        };
+        let before = Clocks::new(1_000_000, 0);
+        let after = Clocks::new(31_000_000, 0);
         let mut track = ClockTrack::default();
         for number in 0..100 {
             track.add(&before.exchange(number * 100 * MS, 60_000, 60_000));
@@ -220,12 +240,49 @@ mod tests {
         assert!(offset.middle_ns().abs_diff(31_000_000) <= offset.bound_ns());
     }
 
+    /// For each exchange, ten per second for two minutes: a time soon afterwards, and whether the true offset lies
+    /// within the bound then. No clock steps.
+    fn readings(clocks: &Clocks) -> Vec<(u64, bool)> {
+        let mut track = ClockTrack::default();
+        let mut readings = Vec::new();
+        for number in 0..1_200 {
+            track.add(&clocks.exchange(number * 100 * MS, 60_000, 60_000));
+            assert_eq!(track.steps(), 0, "{number}");
+            let now_ns = number * 100 * MS + 50 * MS;
+            let offset = track.at(now_ns).unwrap().offset;
+            let true_ns = clocks.offset_at(now_ns);
+            let is_inside = offset.low_ns <= true_ns && true_ns <= offset.high_ns;
+            readings.push((now_ns, is_inside));
+        }
+        readings
+    }
+
+    #[test]
+    fn a_small_correction_by_a_time_daemon_stays_within_the_bound() {
+        let clocks = Clocks {
+            drifts_ns: 60_000 * MS..u64::MAX,
+            ..Clocks::new(0, 4_000)
+        };
+        let readings = readings(&clocks);
+        assert!(readings.iter().all(|(_, is_inside)| *is_inside));
+    }
+
+    #[test]
+    fn a_clock_that_a_time_daemon_slews_has_not_stepped_and_is_known_again_soon() {
+        // A millisecond, as fast as the kernel does it.
+        let clocks = Clocks {
+            drifts_ns: 60_000 * MS..62_000 * MS,
+            ..Clocks::new(0, 500_000)
+        };
+        for (now_ns, is_inside) in readings(&clocks) {
+            let is_slewed = (60_000 * MS..64_000 * MS).contains(&now_ns);
+            assert!(is_inside || is_slewed, "{now_ns}");
+        }
+    }
+
     #[test]
     fn a_start_time_is_converted_with_the_offset() {
-        let clocks = Clocks {
-            offset_ns: -5_000_000,
-            drift_ppb: 0,
-        };
+        let clocks = Clocks::new(-5_000_000, 0);
         let mut track = ClockTrack::default();
         track.add(&clocks.exchange(10_000 * MS, 100_000, 100_000));
         let estimate = track.at(10_000 * MS).unwrap();

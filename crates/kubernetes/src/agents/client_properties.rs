@@ -4,6 +4,13 @@ use std::fmt::Write as _;
 
 use kgauge_client::{ClientConfig, Secret};
 
+/// Sources of OAUTHBEARER tokens.
+const TOKEN_KEYS: [&str; 3] = [
+    "kgauge.oauthbearer.token.command",
+    "kgauge.oauthbearer.token.file",
+    "sasl.oauthbearer.token.endpoint.url",
+];
+
 /// Why settings do not work in a pod.
 #[derive(Debug, thiserror::Error)]
 pub enum PodPropertiesError {
@@ -25,6 +32,15 @@ pub enum PodPropertiesError {
         /// The file.
         path: String,
     },
+    /// A token that only this machine can get.
+    #[error(
+        "{key}: pods have neither this file nor a shell, and tokens expire; use another login, such as SCRAM or a \
+         client certificate"
+    )]
+    Token {
+        /// The setting.
+        key: String,
+    },
 }
 
 /// The text of a client.properties file for these settings.
@@ -45,6 +61,10 @@ pub fn pod_properties(config: &ClientConfig) -> Result<Secret, PodPropertiesErro
                 let pem = read_pem(&setting.key, value.trim())?;
                 append(&mut text, "ssl.keystore.certificate.chain", &pem);
                 append(&mut text, "ssl.keystore.key", &pem);
+            }
+            key if TOKEN_KEYS.contains(&key) => {
+                let key = key.to_owned();
+                return Err(PodPropertiesError::Token { key });
             }
             key => append(&mut text, key, value),
         }
@@ -133,6 +153,19 @@ mod tests {
         let error = pod_properties(&config).unwrap_err().to_string();
         assert!(
             error.contains("trust.jks: pods only get PEM files"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn tokens_of_this_machine_are_refused_before_any_pod_is_created() {
+        let config = read(
+            "bootstrap.servers=a:1\nsecurity.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n\
+             kgauge.oauthbearer.token.command=print-token\n",
+        );
+        let error = pod_properties(&config).unwrap_err().to_string();
+        assert!(
+            error.starts_with("kgauge.oauthbearer.token.command: pods have"),
             "{error}"
         );
     }

@@ -106,7 +106,7 @@ impl ControlPlane {
             format!("--cert-dir={}", work.join(program).display()),
         ];
         if program == "kube-controller-manager" {
-            let key = service_account_key(work);
+            let key = private_key(work);
             arguments.push(format!(
                 "--service-account-private-key-file={}",
                 key.display()
@@ -202,13 +202,19 @@ impl Drop for ControlPlane {
     }
 }
 
-fn service_account_key(work: &Path) -> PathBuf {
-    work.join("service-accounts.pem")
+/// The key that signs tokens of service accounts.
+fn private_key(work: &Path) -> PathBuf {
+    work.join("service-accounts.key")
+}
+
+/// The key that tokens are checked with. The API server does not find it in a private key of PKCS #8, which is the only
+/// form that this program writes.
+fn public_key(work: &Path) -> PathBuf {
+    work.join("service-accounts.pub")
 }
 
 fn api_server_arguments(work: &Path) -> Vec<String> {
-    let key = service_account_key(work);
-    let key = key.display();
+    let (private, public) = (private_key(work), public_key(work));
     vec![
         "--etcd-servers=http://127.0.0.1:2379".to_owned(),
         format!("--advertise-address={ADDRESS}"),
@@ -216,8 +222,8 @@ fn api_server_arguments(work: &Path) -> Vec<String> {
         format!("--cert-dir={}", work.join("api-server").display()),
         "--service-cluster-ip-range=10.96.0.0/16".to_owned(),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-        format!("--service-account-key-file={key}"),
-        format!("--service-account-signing-key-file={key}"),
+        format!("--service-account-key-file={}", public.display()),
+        format!("--service-account-signing-key-file={}", private.display()),
         format!("--token-auth-file={}", work.join("tokens.csv").display()),
         "--authorization-mode=RBAC".to_owned(),
         // As in OpenShift: who names an owner needs the right to.
@@ -228,8 +234,9 @@ fn api_server_arguments(work: &Path) -> Vec<String> {
 
 /// Writes keys, tokens and the settings of `kubectl`.
 fn write_logins(work: &Path, admin_config: &Path) -> Result<()> {
-    let key = rcgen::KeyPair::generate()?.serialize_pem();
-    fs::write(service_account_key(work), key)?;
+    let keys = rcgen::KeyPair::generate()?;
+    fs::write(private_key(work), keys.serialize_pem())?;
+    fs::write(public_key(work), keys.public_key_pem())?;
     let tokens = format!("{ADMIN_TOKEN},admin,1,system:masters\n{USER_TOKEN},{USER},2\n");
     fs::write(work.join("tokens.csv"), tokens)?;
     let login = |token: &str| {
@@ -268,4 +275,32 @@ pub(super) fn tail(text: &str) -> String {
     const LINES: usize = 8;
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(LINES)..].join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_api_server_checks_tokens_with_a_public_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let work = folder.path();
+        write_logins(work, &work.join("admin.json")).unwrap();
+        let starts = |path: PathBuf, words: &str| {
+            let text = fs::read_to_string(path).unwrap();
+            assert!(text.starts_with(words), "{text}");
+        };
+        starts(private_key(work), "-----BEGIN PRIVATE KEY-----");
+        starts(public_key(work), "-----BEGIN PUBLIC KEY-----");
+        let arguments = api_server_arguments(work);
+        let checked = format!("--service-account-key-file={}", public_key(work).display());
+        assert!(arguments.contains(&checked), "{arguments:?}");
+    }
+
+    #[test]
+    fn only_the_last_lines_are_shown() {
+        let text: String = (1..=9).map(|line| format!("{line}\n")).collect();
+        assert_eq!(tail(&text), "2 | 3 | 4 | 5 | 6 | 7 | 8 | 9");
+        assert_eq!(tail("one"), "one");
+    }
 }
