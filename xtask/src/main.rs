@@ -125,7 +125,7 @@ fn main() -> ExitCode {
 }
 
 impl Command {
-    /// Whether signals end it at once: it starts nothing that runs on, or is itself ended by the command that started it.
+    /// Whether signals end it at once: it starts nothing that runs on, or another command ends it.
     fn ends_at_once(&self) -> bool {
         matches!(
             self,
