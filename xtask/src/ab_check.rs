@@ -77,7 +77,6 @@ struct TestAnswer {
 
 /// Runs the command. Returns false when too many tests were wrong.
 pub(crate) fn run(options: &AbCheckOptions) -> Result<bool> {
-    stop::listen()?;
     let binary = options.program.kgauge()?;
     let folder = tempfile::tempdir()?;
     let mut is_good = true;

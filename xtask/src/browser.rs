@@ -5,15 +5,17 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::built::{self, ProgramOption};
 use crate::folders::{is_installed, make_empty, mark_installed, root};
+use crate::kafka::{self, Job, poll};
+use crate::kgauge::Background;
 use crate::say::{print_line, remark};
 
 /// Node resolves modules from the folder of the program, so these files are copied to where the modules are installed.
@@ -32,6 +34,8 @@ const SCENARIO: &str = "xtask/browser/look.yaml";
 /// The run that is watched.
 const WATCHED: &str = "xtask/browser/live.yaml";
 const TARGET: &str = "embedded:3";
+/// It serves itself within this time, even when the machine is busy.
+const SERVING_MAX: Duration = Duration::from_secs(300);
 /// The studies, for `--studies`.
 const STUDIES: [&str; 5] = [
     "linkedin-2014",
@@ -89,7 +93,7 @@ pub(crate) fn run(options: &BrowserOptions) -> Result<bool> {
     }
     remark(&format!("browser: {} pages", pages.len()));
     let is_good = check(&program, &shots, &pages)?;
-    if let Some(mut run) = watched {
+    if let Some(run) = watched {
         run.end()?;
     }
     print_line(&format!("pictures: {}", shots.display()));
@@ -98,23 +102,20 @@ pub(crate) fn run(options: &BrowserOptions) -> Result<bool> {
 
 /// Opens the pages in the browser and checks them. Returns false when a check found something.
 fn check(program: &Path, shots: &Path, pages: &[PathBuf]) -> Result<bool> {
-    let checked = Command::new("node")
-        .arg(program)
+    let mut node = Command::new("node");
+    node.arg(program)
         .arg(shots)
         .args(pages)
-        .env_remove("NODE_OPTIONS")
-        .stderr(Stdio::inherit())
-        .output()
-        .context("node could not be started")?;
-    let is_good = print_checks(&String::from_utf8(checked.stdout)?)?;
-    ensure!(checked.status.success(), "the browser's program failed");
+        .env_remove("NODE_OPTIONS");
+    let (status, lines) = kafka::printed(&mut node)?;
+    let is_good = print_checks(&lines)?;
+    ensure!(status.success(), "the browser's program failed");
     Ok(is_good)
 }
 
 /// A run that serves itself; it ends by itself, and with this.
 struct WatchedRun {
-    run: Child,
-    stderr: BufReader<ChildStderr>,
+    run: Background,
     address: String,
 }
 
@@ -122,54 +123,39 @@ impl WatchedRun {
     fn start(binary: &Path, folder: &Path) -> Result<Self> {
         make_empty(folder)?;
         remark("kgauge run live.yaml --serve 0");
-        let mut run = Command::new(binary)
+        let mut command = Command::new(binary);
+        command
             .arg("run")
             .arg(root().join(WATCHED))
             .args(["--target", TARGET, "--out", "run", "--serve", "0"])
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let stderr = run.stderr.take().context("kgauge has no stderr")?;
-        let mut watched = Self {
-            run,
-            stderr: BufReader::new(stderr),
-            address: String::new(),
-        };
-        watched.address = watched.read_address()?;
-        Ok(watched)
-    }
-
-    fn read_address(&mut self) -> Result<String> {
-        let mut output = String::new();
-        while self.stderr.read_line(&mut output)? > 0 {
-            let address = output.split_once("watch the run at ");
-            if let Some((address, _)) = address.and_then(|(_, rest)| rest.split_once(' ')) {
-                return Ok(address.to_owned());
+            .current_dir(folder);
+        let run = Background::start("kgauge", command, &folder.join("watched"))?;
+        let address = poll(SERVING_MAX, || {
+            let ended = run.running.ended()?;
+            let stderr = fs::read_to_string(&run.stderr)?;
+            let address = stderr.split_once("watch the run at ");
+            let address = address.and_then(|(_, rest)| rest.split_once(' '));
+            let address = address.map(|(address, _)| address.to_owned());
+            if let (None, Some(status)) = (&address, ended) {
+                bail!("kgauge ended without an address: {status}\n{stderr}");
             }
-        }
-        bail!("kgauge ended without an address: {output}")
+            Ok(address)
+        })?;
+        Ok(Self {
+            run,
+            address: address.context("kgauge printed no address")?,
+        })
     }
 
     /// Waits for its end, which must be a good one.
-    fn end(&mut self) -> Result<()> {
-        let mut stderr = String::new();
-        self.stderr.read_to_string(&mut stderr)?;
-        let status = self.run.wait()?;
+    fn end(&self) -> Result<()> {
+        let status = self.run.running.finish()?;
         ensure!(
             status.success(),
-            "the run that was watched: {status}\n{stderr}"
+            "the run that was watched: {status}\n{}",
+            self.run.text()
         );
         Ok(())
-    }
-}
-
-impl Drop for WatchedRun {
-    fn drop(&mut self) {
-        // It may have ended.
-        let _ = self.run.kill();
-        let _ = self.run.wait();
     }
 }
 
@@ -199,9 +185,7 @@ fn print_checks(lines: &str) -> Result<bool> {
 /// Makes the pages. Returns their paths.
 fn make(options: &BrowserOptions, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     make_empty(folder)?;
-    let made = Command::new(built::test_example("browser")?)
-        .arg(folder)
-        .status()?;
+    let made = kafka::status(Command::new(built::test_example("browser")?).arg(folder))?;
     ensure!(made.success(), "the made-up pages could not be written");
     let scenario = root().join(SCENARIO);
     let mut runs = vec![("look", scenario.as_os_str(), None)];
@@ -237,10 +221,15 @@ fn call(mut command: Command, folder: &Path) -> Result<()> {
     let words: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
     let words = format!("kgauge {}", words.join(" "));
     remark(&words);
-    let ended = command.current_dir(folder).stdout(Stdio::null()).output()?;
-    let code = ended.status.code();
-    let stderr = String::from_utf8_lossy(&ended.stderr);
-    ensure!(matches!(code, Some(0 | 1)), "{words}: {code:?}\n{stderr}");
+    command.current_dir(folder);
+    let ended = Job::new(words, command, Duration::MAX).run()?;
+    let code = ended.status.and_then(|status| status.code());
+    ensure!(
+        matches!(code, Some(0 | 1)),
+        "{}: {code:?}\n{}",
+        ended.words,
+        ended.stderr
+    );
     Ok(())
 }
 
@@ -254,13 +243,12 @@ pub(crate) fn install(folder: &Path) -> Result<PathBuf> {
     }
     if !is_installed(folder, &list)? {
         remark("npm: installing playwright-core");
-        let status = Command::new("npm")
-            .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
             .current_dir(folder)
-            .stdout(Stdio::null())
-            .status()
-            .context("npm could not be started")?;
-        ensure!(status.success(), "npm could not install playwright-core");
+            .stdout(Stdio::null());
+        let is_complete = kafka::status(&mut npm)?.success();
+        ensure!(is_complete, "npm could not install playwright-core");
         mark_installed(folder, &list)?;
     }
     Ok(folder.join("main.mjs"))

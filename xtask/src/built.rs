@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::folders::root;
+use crate::kafka;
 use crate::say::remark;
 
 /// The program that a command uses.
@@ -71,16 +72,13 @@ fn build(name: &str, selection: &[&str]) -> Result<PathBuf> {
             command.env_remove(&*name);
         }
     }
-    let built = command
+    command
         .args(["build", "--locked"])
         .args(selection)
         .arg("--message-format=json-render-diagnostics")
-        .current_dir(root())
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cargo could not be started")?;
-    ensure!(built.status.success(), "{name} could not be built");
-    let messages = String::from_utf8(built.stdout)?;
+        .current_dir(root());
+    let (status, messages) = kafka::printed(&mut command)?;
+    ensure!(status.success(), "{name} could not be built");
     executable(&messages).with_context(|| format!("cargo names no program of {name}"))
 }
 

@@ -115,7 +115,6 @@ struct CheckOutcome {
 
 /// Runs the command. Returns false when too many comparisons were wrong.
 pub(crate) fn run(options: &CompareOptions) -> Result<bool> {
-    stop::listen()?;
     ensure!(
         !options.checks().is_empty(),
         "--only capped needs the embedded cluster: Apache Kafka's capacity cannot be cut"

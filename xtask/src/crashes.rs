@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::built::ProgramOption;
 use crate::folders::root;
-use crate::kafka::{self, HEAP, RELEASE};
+use crate::kafka::{self, ChildProcess, HEAP, RELEASE};
 use crate::say::{print_line, remark};
 
 const VERIFIABLE_PRODUCER: &str = "org.apache.kafka.tools.VerifiableProducer";
@@ -50,7 +50,8 @@ pub(crate) fn run(options: &CrashOptions) -> Result<bool> {
         for acks in &options.acks {
             let mut command = Command::new(&binary);
             command.args(["--seconds", &seconds, "--seed", &seed]);
-            command.args(["--acks", acks]);
+            let data = tempfile::tempdir()?;
+            command.args(["--acks", acks, "--data"]).arg(data.path());
             match producers {
                 Producers::Kgauge => print_line("kgauge's producers"),
                 Producers::Kafka => {
@@ -62,10 +63,9 @@ pub(crate) fn run(options: &CrashOptions) -> Result<bool> {
                 }
             }
             remark(&format!("for {seconds} s"));
-            let status = command
-                .status()
-                .with_context(|| format!("{} could not be started", binary.display()))?;
-            is_good &= status.success();
+            // A signal ends it before it has ended Kafka's producers.
+            let running = ChildProcess::start_group("crashes", &mut command)?;
+            is_good &= running.finish()?.success();
         }
     }
     Ok(is_good)

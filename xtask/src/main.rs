@@ -124,8 +124,26 @@ fn main() -> ExitCode {
     }
 }
 
+impl Command {
+    /// Whether signals end it at once: it starts nothing that runs on, or another command ends it.
+    fn ends_at_once(&self) -> bool {
+        matches!(
+            self,
+            Command::Codegen(_)
+                | Command::Golden(_)
+                | Command::GoldenBatches(_)
+                | Command::GoldenMessages(_)
+                | Command::KubernetesInside(_)
+                | Command::Bare { .. }
+        )
+    }
+}
+
 /// Returns false when a check failed.
 fn run(command: Command) -> Result<bool> {
+    if !command.ends_at_once() {
+        stop::listen()?;
+    }
     match command {
         Command::Codegen(options) => codegen::run(&options)?,
         Command::Golden(options) => codegen::golden::run(&options)?,

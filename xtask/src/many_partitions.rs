@@ -1,11 +1,13 @@
 //! `cargo xtask many-partitions`: how long requests to the embedded cluster wait, whether leaders change,
 //! and how long stopping takes, with thousands of partitions.
 
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::built::ProgramOption;
+use crate::kafka;
 
 /// How many partitions, and for how long.
 #[derive(Debug, clap::Args)]
@@ -43,11 +45,8 @@ pub(crate) fn run(options: &PartitionOptions) -> Result<bool> {
             command.arg(name).arg(number.to_string());
         }
     }
-    if let Some(data) = &options.data {
-        command.args(["--data", data]);
-    }
-    let status = command
-        .status()
-        .with_context(|| format!("{} could not be started", binary.display()))?;
-    Ok(status.success())
+    let own = tempfile::tempdir()?;
+    let data = options.data.as_deref().map_or(own.path(), Path::new);
+    command.arg("--data").arg(data);
+    Ok(kafka::status(&mut command)?.success())
 }

@@ -4,13 +4,14 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::browser::install;
 use crate::built::ProgramOption;
 use crate::folders::{make_empty, root};
+use crate::kafka;
 use crate::say::{print_line, remark};
 
 /// The run that is shown.
@@ -30,24 +31,21 @@ pub(crate) fn run(program: &ProgramOption) -> Result<()> {
     fs::create_dir_all(&pictures)?;
     fs::copy(root().join(SCENARIO), folder.join("picture.yaml"))?;
     remark("kgauge run picture.yaml");
-    let ran = Command::new(binary)
-        .args(["run", "picture.yaml", "--target", TARGET, "--out", "run"])
-        .current_dir(&folder)
-        .stderr(Stdio::inherit())
-        .output()?;
-    ensure!(ran.status.success(), "the run failed: {}", ran.status);
-    let text = String::from_utf8(ran.stdout)?;
+    let mut run = Command::new(binary);
+    run.args(["run", "picture.yaml", "--target", TARGET, "--out", "run"])
+        .current_dir(&folder);
+    let (status, text) = kafka::printed(&mut run)?;
+    ensure!(status.success(), "the run failed: {status}");
     let command = format!("kgauge run picture.yaml --target {TARGET}");
     fs::write(pictures.join("run.svg"), svg(&command, &text))?;
     let npm = root().join("target/tmp/browser/npm");
     install(&npm)?;
-    let status = Command::new("node")
-        .arg(npm.join("picture.mjs"))
+    let mut node = Command::new("node");
+    node.arg(npm.join("picture.mjs"))
         .arg(folder.join("run/report.html"))
-        .arg(&pictures)
-        .status()
-        .context("node could not be started")?;
-    ensure!(status.success(), "the pictures could not be made");
+        .arg(&pictures);
+    let is_made = kafka::status(&mut node)?.success();
+    ensure!(is_made, "the pictures could not be made");
     let bytes = bytes(&pictures)?;
     print_line(&format!("{bytes} bytes in {}", pictures.display()));
     ensure!(

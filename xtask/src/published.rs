@@ -15,6 +15,7 @@ use crate::interop::drop_in::same_output;
 use crate::kafka::{self, Job, ReleaseTools};
 use crate::kgauge::Kgauge;
 use crate::say::{print_line, remark};
+use crate::stop;
 
 const TIME_MAX: Duration = Duration::from_secs(1_800);
 
@@ -144,7 +145,9 @@ fn compare_release(
             let line = divided(line, options.divide);
             let study = published.study;
             print_line(&format!("\n{study} on Apache Kafka {release}\n$ {line}"));
-            if let Err(error) = compare(&line, &setup) {
+            let compared = compare(&line, &setup);
+            stop::check()?;
+            if let Err(error) = compared {
                 is_good = false;
                 print_line(&format!("DIFFERENT: {error:#}"));
             }

@@ -11,7 +11,7 @@ use signal_hook::flag;
 
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Starts to listen. A second signal ends the process on the spot.
+/// Starts to listen, once per process. A second signal ends the process on the spot.
 pub(crate) fn listen() -> Result<()> {
     let requested = REQUESTED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM] {

@@ -49,6 +49,7 @@ mod fit;
 mod gather_agents;
 mod host;
 mod ids;
+mod killed_repeats;
 mod left_out;
 mod load_errors;
 mod load_run;

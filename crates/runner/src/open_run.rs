@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kgauge_results::folder::ResumedRun;
+use kgauge_results::folder::{KilledRepeat, ResumedRun};
 use kgauge_results::run::{
-    AbRecord, RepeatKey, RunHead, RunStatus, SearchRecord, TuneRecord, VoidCause,
+    AbRecord, CutShortChecks, RepeatKey, RunHead, RunStatus, SearchRecord, TuneRecord, VoidCause,
 };
 use kgauge_results::{RunFolder, RunRead};
 use kgauge_scenario::Plan;
@@ -37,8 +37,20 @@ pub(crate) struct EarlierAttempt {
     pub(crate) ab: AbRecord,
     /// Its search for better settings.
     pub(crate) tune: Option<TuneRecord>,
+    /// Its verified repeats that were killed.
+    pub(crate) killed: KilledRepeats,
     /// How it had ended.
     pub(crate) head: RunHead,
+}
+
+/// What earlier attempts of a run have left to check.
+#[derive(Clone, Default)]
+pub(crate) struct KilledRepeats {
+    pub(crate) repeats: Vec<KilledRepeat>,
+    /// The checks of repeats that were killed before.
+    pub(crate) checks: CutShortChecks,
+    /// Their topics stay.
+    pub(crate) keeps_topics: bool,
 }
 
 impl EarlierAttempt {
@@ -116,6 +128,8 @@ impl OpenRun {
             search,
             ab,
             tune,
+            killed,
+            cut_short,
         } = resumed;
         // `--keep` of a search for better settings is a condition.
         let keep = match plan.tune.is_some() {
@@ -123,7 +137,8 @@ impl OpenRun {
             false => "--keep",
         };
         let was_kept = head.command.iter().any(|word| word == keep);
-        if !request.keeps_data && !was_kept {
+        let keeps_data = request.keeps_data || was_kept;
+        if !keeps_data {
             remove_left_data(dir);
         }
         Ok(OpenRun {
@@ -135,6 +150,11 @@ impl OpenRun {
                 searches: complete_loads(search, &done),
                 ab: ab.unwrap_or_default(),
                 tune,
+                killed: KilledRepeats {
+                    repeats: killed,
+                    checks: cut_short,
+                    keeps_topics: keeps_data,
+                },
                 plan,
                 done,
                 head,
@@ -146,6 +166,12 @@ impl OpenRun {
     pub(crate) fn searches(&self) -> SearchRecord {
         let earlier = self.earlier.as_ref();
         earlier.map_or_else(SearchRecord::default, |earlier| earlier.searches.clone())
+    }
+
+    /// What an interrupted run has left to check; nothing in a new run.
+    pub(crate) fn killed(&self) -> KilledRepeats {
+        let earlier = self.earlier.as_ref();
+        earlier.map_or_else(KilledRepeats::default, |earlier| earlier.killed.clone())
     }
 
     /// Removes a new folder, which is useless without a plan. The folder of an interrupted run stays unchanged.

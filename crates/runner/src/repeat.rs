@@ -52,7 +52,7 @@ pub(crate) fn repeat(
     let before = before.map_err(|error| outages::offsets_unknown(&error))?;
     let folder = begin(session, key)?;
     let started_unix_ms = unix_ms();
-    let ledgers = verify::ledgers(trial, &folder)?;
+    let ledgers = verify::ledgers(trial, &folder, prepared_topic, &before, started_unix_ms)?;
     let ledgers = ledgers.as_ref();
     let measured = measure(session, trial, share, prepared_topic, &folder, ledgers)?;
     let outcome = &measured.load;
@@ -69,7 +69,7 @@ pub(crate) fn repeat(
         share,
         topic: prepared_topic,
         before: &before,
-        outcome,
+        outcome: Some(outcome),
         agents: &measured.agents,
         ledgers,
         started_unix_ms: measured.started_unix_ms,

@@ -13,6 +13,7 @@ use crate::checkup_parts;
 use crate::close::close;
 use crate::error::{ErrorSubject, RunError, in_one_line};
 use crate::events::event;
+use crate::killed_repeats::check_killed;
 use crate::load_run;
 use crate::observer::{Activity, Announcement, Observer, RunEvent, RunStep};
 use crate::open_run::OpenRun;
@@ -46,6 +47,7 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
         is_existing: matches!(request.target.spec, TargetSpec::Existing(_)),
     }));
     let searches = opened.searches();
+    let killed = opened.killed();
     let prepared = prepare(request, &mut opened, observer);
     let PreparedRun {
         mut session,
@@ -74,7 +76,8 @@ pub fn run(request: &RunRequest<'_>, observer: &mut dyn Observer) -> Result<Fini
             is_checkup: request.checkup.is_some(),
         }));
     let mut source = StepSource::new(steps, searches, chooser);
-    let ended = run_all(&mut session, &mut plan, &mut source);
+    let checked = check_killed(&killed, &mut session, &plan);
+    let ended = checked.and_then(|()| run_all(&mut session, &mut plan, &mut source));
     let kept = source
         .end(&session)
         .and(checkup_parts::finish(&mut session));

@@ -201,7 +201,8 @@ fn topic_facts(session: &mut Session<'_>, trial: &Trial, name: String) -> TopicF
     }
 }
 
-fn delete_topic(session: &mut Session<'_>, name: &str) {
+/// Deletes a topic of the run, and records that.
+pub(crate) fn delete_topic(session: &mut Session<'_>, name: &str) {
     match session.topics.delete(&mut session.cluster, name) {
         Ok(()) => session.event(
             None,

@@ -155,9 +155,14 @@ impl TopicGuard {
         self
     }
 
+    /// What the names of the run's topics and groups begin with.
+    fn prefix(&self) -> String {
+        format!("{PREFIX}-{}-", self.run_id)
+    }
+
     /// The name of the run's topic or group with this label.
     pub fn name(&self, label: &str) -> String {
-        let mut name = format!("{PREFIX}-{}-", self.run_id);
+        let mut name = self.prefix();
         // Dots and underscores are allowed, but collide in Kafka's metric names.
         name.extend(
             label
@@ -204,6 +209,16 @@ impl TopicGuard {
         if !self.topics.iter().any(|topic| topic == name) {
             self.topics.push(name.to_owned());
         }
+    }
+
+    /// Takes over a topic that an earlier attempt of the run has created and left. False if the name is not one of the
+    /// run: such a topic stays untouched.
+    pub fn take_over(&mut self, name: &str) -> bool {
+        let is_of_run = name.starts_with(&self.prefix());
+        if is_of_run {
+            self.note(name);
+        }
+        is_of_run
     }
 
     /// A name for a consumer group, which the run's end deletes.
@@ -333,6 +348,17 @@ mod tests {
         assert_eq!(guard.name("0001.00"), "kgauge-20261120-101500-5f3a-0001-00");
         assert_eq!(guard.name("a/ü_b"), "kgauge-20261120-101500-5f3a-a---b");
         assert_eq!(guard.name(&"x".repeat(500)).len(), 249);
+    }
+
+    #[test]
+    fn only_topics_of_the_run_are_taken_over() {
+        let mut guard = guard("5f3a").unwrap();
+        for foreign in ["orders", "kgauge-5f3b-t00", "x-kgauge-5f3a-t00"] {
+            assert!(!guard.take_over(foreign), "{foreign}");
+        }
+        assert!(guard.take_over("kgauge-5f3a-t00-r01"));
+        // Nothing is deleted when the guard is dropped.
+        assert_eq!(guard.keep(), ["kgauge-5f3a-t00-r01"]);
     }
 
     #[test]

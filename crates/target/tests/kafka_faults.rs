@@ -4,7 +4,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end by a panic")]
 
+use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kgauge_client::{Cluster, Interrupt};
@@ -28,6 +31,40 @@ fn setup(dir: &Path) -> KafkaSetup {
         path: std::env::var_os("PATH"),
         time_limit: Duration::from_secs(120),
         remark: |_| (),
+    }
+}
+
+/// Waits for a line. Without one, the test was ended by a signal: kills what runs in its folder, and removes that.
+const WATCH: &str = "read -r line && exit
+for process in /proc/[0-9]*; do
+    case $(readlink \"$process/cwd\" 2>/dev/null) in
+        \"$1\"/*) kill -KILL \"${process#/proc/}\" ;;
+    esac
+done
+rm -rf \"$1\"";
+
+/// Ends the brokers of a test that a signal ends: nobody drops their handles then.
+struct SignalWatch(Child);
+
+impl SignalWatch {
+    fn start(dir: &Path) -> Self {
+        let watch = Command::new("sh")
+            .args(["-c", WATCH, "sh"])
+            .arg(dir.canonicalize().unwrap())
+            .stdin(Stdio::piped())
+            // The signals of a terminal do not reach it.
+            .process_group(0)
+            .spawn();
+        Self(watch.unwrap())
+    }
+}
+
+impl Drop for SignalWatch {
+    fn drop(&mut self) {
+        if let Some(mut stdin) = self.0.stdin.take() {
+            let _ = stdin.write_all(b"\n");
+        }
+        let _ = self.0.wait();
     }
 }
 
@@ -69,6 +106,7 @@ fn state(pid: u32) -> char {
 #[ignore = "real Kafka"]
 fn brokers_are_stopped_killed_paused_and_come_back() {
     let dir = tempfile::tempdir().unwrap();
+    let _watch = SignalWatch::start(dir.path());
     let spec = spec("4.3.1,brokers=3,controllers=1");
     let setup = setup(dir.path());
     let mut target = KafkaTarget::start(&spec, &setup, &Interrupt::new()).unwrap();
@@ -118,6 +156,7 @@ fn brokers_are_stopped_killed_paused_and_come_back() {
 #[ignore = "real Kafka"]
 fn a_cluster_with_zookeeper_ends_in_order_too() {
     let dir = tempfile::tempdir().unwrap();
+    let _watch = SignalWatch::start(dir.path());
     let spec = spec("2.8.2,brokers=2");
     let setup = setup(dir.path());
     let mut target = KafkaTarget::start(&spec, &setup, &Interrupt::new()).unwrap();
@@ -140,6 +179,7 @@ fn a_cluster_with_zookeeper_ends_in_order_too() {
 #[ignore = "real Kafka"]
 fn a_broker_that_crashes_loses_what_was_not_flushed_and_comes_back() {
     let dir = tempfile::tempdir().unwrap();
+    let _watch = SignalWatch::start(dir.path());
     let mut spec = spec("4.3.1,brokers=1,controllers=1");
     spec.means.preload = true;
     let mut target = KafkaTarget::start(&spec, &setup(dir.path()), &Interrupt::new()).unwrap();
@@ -163,6 +203,7 @@ fn brokers_behind_a_proxy_form_a_cluster() {
         "1.0.2,brokers=2",
     ] {
         let dir = tempfile::tempdir().unwrap();
+        let _watch = SignalWatch::start(dir.path());
         let mut spec = spec(text);
         spec.means.proxy = true;
         let mut target = KafkaTarget::start(&spec, &setup(dir.path()), &Interrupt::new()).unwrap();

@@ -314,6 +314,9 @@ pub struct LedgerReader<R: Read> {
     from: R,
     producer: u32,
     index: u64,
+    /// A corrupt entry is where its writer was killed.
+    ends_at_damage: bool,
+    is_over: bool,
 }
 
 impl<R: Read> LedgerReader<R> {
@@ -331,7 +334,19 @@ impl<R: Read> LedgerReader<R> {
             from,
             producer,
             index: 0,
+            ends_at_damage: false,
+            is_over: false,
         })
+    }
+
+    /// The same of a writer that was killed: the first corrupt entry is the end. A machine that loses power can leave
+    /// zeros at the end of a file.
+    #[must_use]
+    pub fn until_damage(self) -> Self {
+        Self {
+            ends_at_damage: true,
+            ..self
+        }
     }
 
     /// The producer whose ledger it is.
@@ -345,13 +360,19 @@ impl<R: Read> LedgerReader<R> {
     /// The file cannot be read, or is corrupt.
     pub fn next_entry(&mut self) -> Result<Option<LedgerEntry>, LedgerError> {
         let mut bytes = [0; ENTRY_BYTES];
-        if !read_whole(&mut self.from, &mut bytes)? {
+        if self.is_over || !read_whole(&mut self.from, &mut bytes)? {
             return Ok(None);
         }
         let index = self.index;
         self.index += 1;
-        let entry = LedgerEntry::decode(bytes).ok_or(LedgerError::Corrupt { index })?;
-        Ok(Some(entry))
+        match LedgerEntry::decode(bytes) {
+            Some(entry) => Ok(Some(entry)),
+            None if self.ends_at_damage => {
+                self.is_over = true;
+                Ok(None)
+            }
+            None => Err(LedgerError::Corrupt { index }),
+        }
     }
 }
 
@@ -481,6 +502,9 @@ mod tests {
             read(&bytes),
             Err(LedgerError::Corrupt { index: 0 })
         ));
+        let mut killed = LedgerReader::new(bytes.as_slice()).unwrap().until_damage();
+        assert_eq!(killed.next_entry().unwrap(), None);
+        assert_eq!(killed.next_entry().unwrap(), None, "it stays over");
         // No records.
         let mut empty = written(&[LedgerEntry::Closed]);
         empty[ENTRY_BYTES] = 0;

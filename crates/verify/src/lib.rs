@@ -24,7 +24,8 @@ pub use ledger::{
     LedgerReader, LedgerWriter, PARTITION_MAX, PARTITION_UNKNOWN, ReadSpan, TransactionFate,
 };
 pub use outcomes::{
-    LedgerKind, OutcomeError, PartitionOutcomes, producer_number, producer_place, torn_transactions,
+    LedgerKind, OutcomeError, PartitionOutcomes, acked_records, producer_number, producer_place,
+    torn_transactions,
 };
 pub use polls::ConsumerPolls;
 pub use promise::{PromiseFacts, is_permitted};

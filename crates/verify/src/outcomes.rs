@@ -293,6 +293,33 @@ pub fn torn_transactions<R: Read>(
     Ok(torn)
 }
 
+/// The acked records of a producer, without those of transactions that were not committed for certain.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn acked_records<R: Read>(
+    ledger: &mut LedgerReader<R>,
+    kind: LedgerKind,
+) -> Result<u64, LedgerError> {
+    let (mut acked, mut open) = (0_u64, 0_u64);
+    while let Some(entry) = ledger.next_entry()? {
+        match entry {
+            LedgerEntry::Batch(batch) if fate_of(batch.fate).is_acked() => {
+                open += u64::from(batch.count);
+            }
+            LedgerEntry::TransactionEnd(TransactionFate::Committed) => {
+                acked += std::mem::take(&mut open);
+            }
+            LedgerEntry::TransactionEnd(_) => open = 0,
+            _ => {}
+        }
+    }
+    Ok(match kind {
+        LedgerKind::Transactional => acked,
+        LedgerKind::Plain | LedgerKind::Driven => acked + open,
+    })
+}
+
 fn fate_of(fate: BatchFate) -> RecordFate {
     match fate {
         BatchFate::Acked => RecordFate::Acked,

@@ -6,7 +6,7 @@ use kgauge_results::run::{Anomaly, UncheckedCause};
 use kgauge_verify::{
     BatchEntry, BatchFate, ConsumerPolls, LedgerEntry, LedgerKind, LedgerReader, LedgerWriter,
     PARTITION_UNKNOWN, PartitionCheck, PartitionOutcomes, PartitionVerdict, ReadExtent, ReadSpan,
-    STAMP_BYTES, Stamp, StampKey, TransactionFate, producer_number,
+    STAMP_BYTES, Stamp, StampKey, TransactionFate, acked_records, producer_number,
 };
 
 const PARTITION: u32 = 2;
@@ -427,4 +427,51 @@ fn the_record_that_a_group_got_the_longest_time_after_its_ack_is_named() {
     // Acks are known within 100 ms.
     assert_eq!(late_ms, 13_000 - 11_000 - 100);
     assert_eq!((record.offset, record.unix_ms), (Some(20), Some(11_000)));
+}
+
+/// The ledger of a producer that was killed, with what is left behind its last entry.
+fn unclosed(entries: &[LedgerEntry], rest: &[u8]) -> Vec<u8> {
+    let mut writer = LedgerWriter::new(Vec::new(), producer_number(1, 0));
+    entries.iter().for_each(|entry| writer.push(*entry));
+    let mut bytes = writer.into_inner();
+    bytes.extend_from_slice(rest);
+    bytes
+}
+
+#[test]
+fn a_killed_producers_ledger_is_checked_up_to_its_torn_end() {
+    // Half an entry, and zeros as after a power failure.
+    for rest in [&[0xff_u8; 9][..], &[0_u8; 40][..]] {
+        let bytes = unclosed(&three_acked(), rest);
+        let ledger = || LedgerReader::new(bytes.as_slice()).unwrap().until_damage();
+        let acked = acked_records(&mut ledger(), LedgerKind::Plain);
+        assert_eq!(acked.unwrap(), 30);
+        let mut outcomes = PartitionOutcomes::new(PARTITION);
+        outcomes.add(&mut ledger(), LedgerKind::Plain).unwrap();
+        assert_eq!(outcomes.ledgers_unclosed(), 1);
+        // Record 12 is lost. Five more are in the log, and the ledger does not have their acks.
+        let mut check = PartitionCheck::new(key(), outcomes, Vec::new());
+        for at in (0..35).filter(|at| *at != 12) {
+            check.note(at, Some(&value(at)), |_| true);
+        }
+        let verdict = check.finish(extent(35));
+        assert_eq!((verdict.acked, verdict.confirmed), (30, 29));
+        assert_eq!(verdict.unlisted, 5);
+        assert_eq!(classes(&verdict), [(Anomaly::LostWrite, 1)]);
+    }
+}
+
+#[test]
+fn acks_within_a_transaction_count_once_it_is_committed() {
+    let entries = [
+        batch(BatchFate::Acked, 0),
+        LedgerEntry::TransactionEnd(TransactionFate::Committed),
+        batch(BatchFate::Acked, 1),
+        LedgerEntry::TransactionEnd(TransactionFate::Aborted),
+        batch(BatchFate::Acked, 2),
+    ];
+    let bytes = unclosed(&entries, &[]);
+    let mut ledger = LedgerReader::new(bytes.as_slice()).unwrap();
+    let acked = acked_records(&mut ledger, LedgerKind::Transactional);
+    assert_eq!(acked.unwrap(), 10);
 }

@@ -61,7 +61,6 @@ struct MeasuredPoint {
 
 /// Runs the command. Returns false when predictions are worse than they must be.
 pub(crate) fn run(options: &BacktestOptions) -> Result<bool> {
-    stop::listen()?;
     let folder = root().join(&options.runs);
     fs::create_dir_all(&folder)?;
     let binary = match options.measured {

@@ -11,10 +11,10 @@ mod speed;
 
 use anyhow::Result;
 
+use crate::built;
 use crate::folders::{root, temporary_in};
 use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
-use crate::{built, stop};
 use compare::BenchPlan;
 use contender::Contenders;
 
@@ -74,7 +74,6 @@ pub(crate) fn run(options: &BenchOptions) -> Result<()> {
 
 fn generators(options: &BenchOptions) -> Result<()> {
     let plan = options.plan();
-    stop::listen()?;
     let engine = built::example("kgauge-load", "produce")?;
     let release = kafka::tools(RELEASE)?;
     let machine = machine::facts()?;

@@ -33,7 +33,6 @@ use crate::built::ProgramOption;
 use crate::folders::{root, temporary_in};
 use crate::kafka::{self, RELEASE, ReleaseTools};
 use crate::say::print_line;
-use crate::stop;
 use actions::InteropClient;
 use checks::{Checks, MissingTool};
 
@@ -78,7 +77,6 @@ fn client(word: &str) -> Result<InteropClient> {
 
 /// Runs the command. Returns false when a check failed.
 pub(crate) fn run(options: &InteropOptions) -> Result<bool> {
-    stop::listen()?;
     let binary = options.program.kgauge()?;
     let release = kafka::tools(RELEASE)?.with_quick_start();
     let folder = root().join("target/interop");

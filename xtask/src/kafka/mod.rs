@@ -8,5 +8,5 @@ mod tool;
 
 pub(crate) use broker::{KafkaBroker, RELEASE, setup, tools};
 pub(crate) use kgauge_target::kafka::ReleaseTools;
-pub(crate) use process::{ChildProcess, FinishedJob, Job, poll};
+pub(crate) use process::{ChildProcess, FinishedJob, Job, poll, printed, status};
 pub(crate) use tool::{HEAP, KafkaScript, Tools};

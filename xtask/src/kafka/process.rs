@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::stop;
 
@@ -35,11 +36,25 @@ pub(crate) fn poll<T>(
     }
 }
 
+/// Runs a command to its end, with this process's streams. A signal to this process ends it.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    ChildProcess::start(&name, command)?.finish()
+}
+
+/// The same without input; also what it printed on stdout.
+pub(crate) fn printed(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let mut stdout = tempfile::tempfile()?;
+    let status = status(command.stdin(Stdio::null()).stdout(stdout.try_clone()?))?;
+    Ok((status, text(&mut stdout)?))
+}
+
 /// A child process. Dropping it ends it: SIGTERM first, SIGKILL when that does not help.
 #[derive(Debug)]
 pub(crate) struct ChildProcess {
     name: String,
     child: RefCell<Child>,
+    leads_group: bool,
 }
 
 impl ChildProcess {
@@ -51,7 +66,15 @@ impl ChildProcess {
         Ok(ChildProcess {
             name: name.to_owned(),
             child: RefCell::new(child),
+            leads_group: false,
         })
+    }
+
+    /// The same for a program that starts others and leaves them behind when it is ended: they are killed with it.
+    pub(crate) fn start_group(name: &str, command: &mut Command) -> Result<ChildProcess> {
+        let mut started = ChildProcess::start(name, command.process_group(0))?;
+        started.leads_group = true;
+        Ok(started)
     }
 
     /// How it ended; none while it runs.
@@ -63,6 +86,12 @@ impl ChildProcess {
     /// Waits for its end; none when it still runs after `time_max`.
     pub(crate) fn wait(&self, time_max: Duration) -> Result<Option<ExitStatus>> {
         poll(time_max, || self.ended())
+    }
+
+    /// Waits for its end, however long that takes.
+    pub(crate) fn finish(&self) -> Result<ExitStatus> {
+        let ended = self.wait(Duration::MAX)?;
+        ended.with_context(|| format!("{} does not end", self.name))
     }
 
     /// Its process id.
@@ -82,18 +111,20 @@ impl ChildProcess {
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        if !matches!(self.ended(), Ok(None)) {
-            return;
+        if matches!(self.ended(), Ok(None)) {
+            let _ = self.signal(Signal::TERM);
+            let start = Instant::now();
+            // Not `poll`: a user who wants to stop must not cut this short.
+            while start.elapsed() < END_MAX && matches!(self.ended(), Ok(None)) {
+                std::thread::sleep(PAUSE);
+            }
+            let mut child = self.child.borrow_mut();
+            let _ = child.kill();
+            let _ = child.wait();
         }
-        let _ = self.signal(Signal::TERM);
-        let start = Instant::now();
-        // Not `poll`: a user who wants to stop must not cut this short.
-        while start.elapsed() < END_MAX && matches!(self.ended(), Ok(None)) {
-            std::thread::sleep(PAUSE);
+        if self.leads_group {
+            let _ = kill_process_group(Pid::from_child(&self.child.borrow()), Signal::KILL);
         }
-        let mut child = self.child.borrow_mut();
-        let _ = child.kill();
-        let _ = child.wait();
     }
 }
 
@@ -188,6 +219,44 @@ impl FinishedJob {
             Some(status) if status.code() == Some(code) => Ok(self),
             Some(status) => bail!("{} ended with {status}, not {code}", self.words),
             None => bail!("{} did not end within {:?}", self.words, self.took),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_prints_and_how_it_ends_is_known() {
+        let script = "echo one; exit 3";
+        let (ended, stdout) = printed(Command::new("sh").args(["-c", script])).unwrap();
+        assert_eq!((ended.code(), stdout.as_str()), (Some(3), "one\n"));
+        assert!(status(&mut Command::new("true")).unwrap().success());
+        assert!(status(&mut Command::new("no-such-program")).is_err());
+    }
+
+    #[test]
+    fn what_a_dropped_leader_of_a_group_has_started_is_killed() {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", "sleep 600 & echo $!; wait"])
+            .stdout(Stdio::piped());
+        let shell = ChildProcess::start_group("sh", &mut shell).unwrap();
+        let stdout = shell.child.borrow_mut().stdout.take().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+        let sleeper = format!("/proc/{}/stat", line.trim());
+        let is_alive = || {
+            let stat = std::fs::read_to_string(&sleeper).unwrap_or_default();
+            stat.contains("(sleep) S")
+        };
+        while !is_alive() {
+            std::thread::yield_now();
+        }
+        drop(shell);
+        while is_alive() {
+            std::thread::yield_now();
         }
     }
 }

@@ -4,11 +4,12 @@
 mod cluster;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use crate::kafka;
 use crate::say::remark;
 pub(crate) use cluster::{ClusterCheckOptions, InsideOptions};
 
@@ -64,17 +65,15 @@ pub(crate) fn run(options: &KubernetesOptions) -> Result<bool> {
     ])
     .env("KGAUGE_OPENAPI_DIR", &openapi)
     .env("PATH", path);
-    Ok(test.status().context("cargo test")?.success())
+    Ok(kafka::status(&mut test)?.success())
 }
 
 fn download(module: &str) -> Result<Module> {
     remark(&format!("fetching {module}"));
-    let output = Command::new("go")
-        .args(["mod", "download", "-json", module])
-        .stderr(Stdio::inherit())
-        .output()
-        .context("this check needs Go")?;
-    serde_json::from_slice(&output.stdout).with_context(|| format!("go mod download {module}"))
+    let mut go = Command::new("go");
+    go.args(["mod", "download", "-json", module]);
+    let (_, stdout) = kafka::printed(&mut go)?;
+    serde_json::from_str(&stdout).with_context(|| format!("go mod download {module}"))
 }
 
 /// PATH with a `helm` in it.
@@ -97,7 +96,7 @@ fn build_helm(release: &str, tools: &Path) -> Result<()> {
     remark(&format!("building {module}"));
     let mut build = Command::new("go");
     build.args(["install", &module]).env("GOBIN", tools);
-    match build.status().context("this check needs Go")?.success() {
+    match kafka::status(&mut build)?.success() {
         true => Ok(()),
         false => bail!("go install {module} failed"),
     }

@@ -46,7 +46,6 @@ pub(crate) struct MatrixOptions {
 
 /// Runs the command. Returns false when too many verdicts are wrong.
 pub(crate) fn run(options: &MatrixOptions) -> Result<bool> {
-    stop::listen()?;
     let binary = options.program.kgauge()?;
     let trials = usize::try_from(options.trials)?;
     let folder = tempfile::tempdir()?;

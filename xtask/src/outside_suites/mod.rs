@@ -19,7 +19,6 @@ use crate::folders::root;
 use crate::kafka::{FinishedJob, Job};
 use crate::kgauge::Kgauge;
 use crate::say::{print_line, remark};
-use crate::stop;
 use verdict::{SuiteVerdict, TestOutcome};
 
 /// Fetching and building.
@@ -75,7 +74,6 @@ pub(crate) struct SuiteOptions {
 
 /// Runs the command. Returns false when a test failed that the list does not name.
 pub(crate) fn run(options: &SuiteOptions) -> Result<bool> {
-    stop::listen()?;
     let binary = options.program.kgauge()?;
     let suites = match options.suites.as_slice() {
         [] => &Suite::ALL,

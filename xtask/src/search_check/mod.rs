@@ -14,7 +14,6 @@ use std::num::NonZeroUsize;
 use anyhow::Result;
 
 use crate::built::ProgramOption;
-use crate::stop;
 
 /// What is checked.
 #[derive(Debug, clap::Args)]
@@ -62,7 +61,6 @@ impl SearchPart {
 
 /// Runs the command. Returns false when a part failed.
 pub(crate) fn run(options: &CheckedSearches) -> Result<bool> {
-    stop::listen()?;
     let mut is_good = true;
     for part in SearchPart::ALL {
         if options.only.is_some_and(|only| only != part) {

@@ -16,7 +16,6 @@ use crate::folders::temporary_in;
 use crate::kafka::ChildProcess;
 use crate::kgauge::Kgauge;
 use crate::say::print_line;
-use crate::stop;
 
 /// All seeds of the simulation take no longer.
 const SIMULATION_MAX: Duration = Duration::from_secs(7_200);
@@ -91,7 +90,6 @@ impl VerifyPart {
 
 /// Runs the command. Returns false if a part failed.
 pub(crate) fn run(options: &VerifyOptions) -> Result<bool> {
-    stop::listen()?;
     let mut is_good = true;
     for part in VerifyPart::ALL {
         if !options.only.is_empty() && !options.only.contains(&part) {

@@ -114,8 +114,9 @@ impl Bench {
             FlowPlan::Produce(_) | FlowPlan::Consume(_) => None,
         });
         let spread_echoes = spread_echoes.collect();
-        let is_verified = share.trial.verify;
-        self.ledgers = is_verified.then(|| LedgerFolder(repeat.ledgers().unwrap()));
+        let ledgers = dir.join("ledgers");
+        std::fs::create_dir(&ledgers).unwrap();
+        self.ledgers = share.trial.verify.then_some(LedgerFolder(ledgers));
         let repeat = AgentsRepeat {
             trial: &share.trial,
             files: files.collect::<Result<_, _>>().unwrap(),

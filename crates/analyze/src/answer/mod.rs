@@ -22,7 +22,8 @@ pub use factor_values::{FactorUnit, FactorValues};
 pub use figures::{AnswerFigure, FigureFinding};
 pub use outage::OutageAnswer;
 pub use verification::{
-    AnomalyCount, AnomalySum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
+    AnomalyCount, AnomalySum, CutShortSum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum,
+    Verification,
 };
 
 use crate::summary::{GoalStatus, Summary, TrialSummary};

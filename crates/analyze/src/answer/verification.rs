@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_results::run::{Anomaly, AnomalyPlace, UncheckedCause, VerificationRecord};
+use kgauge_results::run::{
+    Anomaly, AnomalyPlace, CutShortRecord, UncheckedCause, VerificationRecord,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +13,8 @@ use crate::summary::TrialSummary;
 /// Examples of each class.
 const EXAMPLES_MAX: usize = 3;
 
-/// The check of every record, over all verified repeats.
+/// The check of every record, over all verified repeats. Anomalies and unchecked records are also those of repeats that
+/// were cut short; other counts are not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Verification {
     /// Verified repeats.
@@ -28,6 +31,9 @@ pub struct Verification {
     pub unknown_absent: u64,
     /// Duration of the reading and checking.
     pub span_ns: u64,
+    /// Repeats that were cut short, checked before they ran again; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<CutShortSum>,
     /// The record that consumers got the longest time after its ack; absent if no consumer read acked records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest_read: Option<Staleness>,
@@ -35,6 +41,21 @@ pub struct Verification {
     pub anomalies: Vec<AnomalySum>,
     /// What could not be checked, by cause.
     pub unchecked: Vec<UncheckedSum>,
+}
+
+/// The checks of repeats that were cut short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CutShortSum {
+    /// Repeats that were cut short.
+    pub repeats: u32,
+    /// Acked records in their ledgers.
+    pub acked: u64,
+    /// Those of them that could be checked.
+    pub checked: u64,
+    /// Those of them that were read back.
+    pub confirmed: u64,
+    /// Records of unknown outcome that are in the log: their ledgers do not have the outcome.
+    pub unknown_present: u64,
 }
 
 /// How stale the reads of consumers were at worst.
@@ -140,10 +161,7 @@ impl TrialAnomalies {
 
     /// The findings of a trial; `None` if it was not verified.
     fn of(trial: &TrialSummary) -> Option<Self> {
-        let records = || {
-            let repeats = trial.repeats.iter();
-            repeats.filter_map(|one| one.verification.as_ref())
-        };
+        let records = || trial.checks();
         records().next()?;
         let mut found: BTreeMap<Anomaly, AnomalyCount> = BTreeMap::new();
         for one in records().flat_map(|record| &record.anomalies) {
@@ -177,12 +195,19 @@ pub(super) fn verification<'a>(
     let mut anomalies: BTreeMap<(bool, bool, Anomaly), AnomalySum> = BTreeMap::new();
     let mut unchecked: BTreeMap<UncheckedCause, UncheckedSum> = BTreeMap::new();
     for trial in trials {
+        let mut checks: Vec<(u32, &VerificationRecord)> = Vec::new();
         for repeat in &trial.repeats {
-            let Some(record) = &repeat.verification else {
-                continue;
-            };
-            sum.add(record);
-            sum.add_latest_read((trial.index, repeat.repeat), record);
+            if let Some(record) = &repeat.verification {
+                sum.add(record);
+                sum.add_latest_read((trial.index, repeat.repeat), record);
+                checks.push((repeat.repeat, record));
+            }
+        }
+        for one in &trial.cut_short {
+            sum.add_cut_short(one);
+            checks.push((one.key.repeat, &one.verification));
+        }
+        for (repeat, record) in checks {
             for one in &record.anomalies {
                 let is_expected = trial.expected_anomalies.contains(&one.anomaly);
                 let key = (is_expected, one.is_permitted, one.anomaly);
@@ -198,7 +223,7 @@ pub(super) fn verification<'a>(
                 let examples = one.examples.iter().take(room);
                 found.examples.extend(examples.map(|place| TrialPlace {
                     trial: trial.index,
-                    repeat: repeat.repeat,
+                    repeat,
                     flow: one.flow.clone(),
                     place: place.clone(),
                 }));
@@ -216,7 +241,7 @@ pub(super) fn verification<'a>(
     }
     sum.anomalies = anomalies.into_values().collect();
     sum.unchecked = unchecked.into_values().collect();
-    (sum.repeats > 0).then_some(sum)
+    (sum.repeats > 0 || sum.cut_short.is_some()).then_some(sum)
 }
 
 impl Verification {
@@ -228,6 +253,18 @@ impl Verification {
         self.unknown_present = self.unknown_present.saturating_add(record.unknown_present);
         self.unknown_absent = self.unknown_absent.saturating_add(record.unknown_absent);
         self.span_ns = self.span_ns.saturating_add(record.span_ns);
+    }
+
+    fn add_cut_short(&mut self, one: &CutShortRecord) {
+        let record = &one.verification;
+        let unchecked: u64 = record.unchecked.iter().map(|one| one.records).sum();
+        let checked = record.acked.saturating_sub(unchecked);
+        let sum = self.cut_short.get_or_insert_default();
+        sum.repeats += 1;
+        sum.acked = sum.acked.saturating_add(record.acked);
+        sum.checked = sum.checked.saturating_add(checked);
+        sum.confirmed = sum.confirmed.saturating_add(record.confirmed);
+        sum.unknown_present = sum.unknown_present.saturating_add(record.unknown_present);
     }
 
     fn add_latest_read(&mut self, (trial, repeat): (u32, u32), record: &VerificationRecord) {

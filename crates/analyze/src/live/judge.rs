@@ -10,7 +10,8 @@ use crate::series::{CpuSeries, cpu_series_of};
 use crate::summary::{GeneratorVerdict, LimitVerdict, Summary};
 use kgauge_results::folder::{RepeatRead, RunRead};
 use kgauge_results::run::{
-    CpuRecord, Evidence, FlowRecord, RepeatOutcome, RepeatRecord, RunStatus, StageSpan, Subject,
+    CpuRecord, CutShortChecks, Evidence, FlowRecord, RepeatOutcome, RepeatRecord, RunStatus,
+    StageSpan, Subject,
 };
 use kgauge_results::stage::{SECOND_NS, Stage};
 
@@ -62,6 +63,7 @@ impl LiveRepeat {
             ab: None,
             tune: None,
             checkup: None,
+            cut_short: CutShortChecks::default(),
             events: self.outages.clone(),
             evidence,
             repeats: vec![repeat],

@@ -1,6 +1,6 @@
 //! The summary of an A/B test.
 
-use kgauge_results::run::{AbEnd, VoidCause};
+use kgauge_results::run::{AbBlock, AbEnd};
 use kgauge_scenario::{AbKind, AbSide};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,7 +69,7 @@ impl AbSummary {
     /// Blocks that do not count.
     pub fn void(&self) -> usize {
         let blocks = self.blocks.iter();
-        blocks.filter(|block| block.void.is_some()).count()
+        blocks.filter(|step| step.block.void.is_some()).count()
     }
 
     /// A side's summary.
@@ -132,19 +132,9 @@ pub struct AbRatio {
 /// A block, and what was known after it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AbStep {
-    /// Which repeat of the sides it is.
-    pub repeat: u32,
-    /// The side that was measured first.
-    pub first: AbSide,
-    /// The figure of side A; absent if it was not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub a: Option<f64>,
-    /// The figure of side B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub b: Option<f64>,
-    /// Why the block does not count, if so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub void: Option<VoidCause>,
+    /// The block.
+    #[serde(flatten)]
+    pub block: AbBlock,
     /// The geometric mean of all ratios so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,

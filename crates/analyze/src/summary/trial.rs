@@ -12,7 +12,7 @@ use super::load::BrokerShares;
 use super::outage::RepeatOutage;
 use super::verdict::{GoalVerdict, PublishedComparison};
 use super::warning::Warning;
-use kgauge_results::run::{Anomaly, RepeatOutcome, VerificationRecord};
+use kgauge_results::run::{Anomaly, CutShortRecord, RepeatOutcome, VerificationRecord};
 use kgauge_scenario::{AnswerKind, Comparand};
 
 /// One trial: a combination of the factors, with its repeats.
@@ -45,6 +45,9 @@ pub struct TrialSummary {
     pub repeats_measured: u32,
     /// All repeats that started.
     pub repeats: Vec<RepeatSummary>,
+    /// Checks of repeats that were cut short and ran again; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut_short: Vec<CutShortRecord>,
     /// Why it was skipped or abandoned, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<String>,
@@ -84,6 +87,17 @@ pub struct TrialSummary {
     /// Classes of anomalies of which the check of every record is known to find at least one; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_anomalies: Vec<Anomaly>,
+}
+
+impl TrialSummary {
+    /// The checks of every record, also those of repeats that were cut short.
+    pub fn checks(&self) -> impl Iterator<Item = &VerificationRecord> {
+        let repeats = self.repeats.iter();
+        let cut_short = self.cut_short.iter();
+        repeats
+            .filter_map(|one| one.verification.as_ref())
+            .chain(cut_short.map(|one| &one.verification))
+    }
 }
 
 /// The topic of a trial.

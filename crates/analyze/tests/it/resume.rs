@@ -3,11 +3,16 @@
 use std::fs;
 use std::io::Write;
 
+use kgauge_analyze::Summary;
+use kgauge_analyze::summary::Status;
 use kgauge_results::folder::ResumeError;
-use kgauge_results::run::{RepeatKey, RepeatOutcome, RunStatus};
+use kgauge_results::run::{
+    Anomaly, AnomalyRecord, CutShortChecks, CutShortRecord, LedgerStart, RepeatKey, RepeatOutcome,
+    RunStatus, VerificationRecord,
+};
 use kgauge_results::{RunFolder, RunRead};
 
-use crate::made::{Made, PACED};
+use crate::made::{Made, PACED, topic, whole_closed_run};
 
 /// A run whose second repeat was interrupted.
 fn interrupted() -> Made {
@@ -79,4 +84,112 @@ fn without_a_plan_nothing_can_go_on() {
     fs::remove_file(made.dir().join("plan.json")).unwrap();
     let error = RunFolder::resume(&made.dir(), 3_000).unwrap_err();
     assert!(matches!(error, ResumeError::NoPlan), "{error}");
+}
+
+const KILLED: RepeatKey = RepeatKey {
+    trial: 0,
+    repeat: 1,
+};
+
+fn start() -> LedgerStart {
+    LedgerStart {
+        started_unix_ms: 1_500,
+        topic: topic().facts,
+        is_shared: false,
+        ends_before: vec![10, 0],
+    }
+}
+
+/// A run that was killed in its second repeat, which had ledgers.
+fn killed() -> Made {
+    let mut made = Made::begin(PACED);
+    made.repeat(0, |_, _| {});
+    let repeat = made.folder.begin_repeat(KILLED).unwrap();
+    repeat.ledgers(&start()).unwrap();
+    drop(repeat);
+    made.folder.end(RunStatus::Failed, None, 2_000).unwrap();
+    made
+}
+
+#[test]
+fn the_ledgers_of_a_killed_repeat_stay_until_they_are_checked() {
+    let made = killed();
+    let resumed = RunFolder::resume(&made.dir(), 3_000).unwrap();
+    let [repeat] = resumed.killed.as_slice() else {
+        panic!("{:?}", resumed.killed);
+    };
+    assert_eq!((repeat.key, &repeat.start), (KILLED, &Some(start())));
+    assert!(repeat.ledgers.is_dir());
+    resumed.folder.remove_repeat(KILLED).unwrap();
+    assert!(!repeat.ledgers.exists());
+    drop(resumed.folder.begin_repeat(KILLED).unwrap());
+}
+
+#[test]
+fn a_damaged_start_of_ledgers_is_reported_and_none_is_no_verified_repeat() {
+    let made = killed();
+    let file = made.dir().join("repeats/0000-01/ledgers/start.json");
+    fs::write(&file, "{").unwrap();
+    let resumed = RunFolder::resume(&made.dir(), 3_000).unwrap();
+    assert_eq!(resumed.killed.len(), 1);
+    assert_eq!(resumed.killed[0].start, None);
+    drop(resumed);
+    fs::remove_file(&file).unwrap();
+    let resumed = RunFolder::resume(&made.dir(), 4_000).unwrap();
+    assert!(resumed.killed.is_empty());
+    assert!(!file.parent().unwrap().exists());
+}
+
+/// The check of the killed repeat.
+fn check(acked: u64, confirmed: u64) -> CutShortRecord {
+    let lost = AnomalyRecord {
+        anomaly: Anomaly::LostWrite,
+        flow: None,
+        is_permitted: false,
+        count: acked - confirmed,
+        examples: Vec::new(),
+    };
+    CutShortRecord {
+        key: KILLED,
+        started_unix_ms: Some(1_500),
+        verification: VerificationRecord {
+            acked,
+            confirmed,
+            unknown_present: 7,
+            anomalies: (acked > confirmed).then_some(lost).into_iter().collect(),
+            ..VerificationRecord::default()
+        },
+    }
+}
+
+#[test]
+fn what_a_killed_repeat_lost_fails_the_run_that_repeats_it() {
+    let mut run = whole_closed_run().1;
+    for (confirmed, status) in [(100, Status::Good), (98, Status::AnomalyFound)] {
+        run.cut_short = CutShortChecks::default();
+        // The same repeat, checked twice.
+        run.cut_short.add(check(100, 0));
+        run.cut_short.add(check(100, confirmed));
+        let summary = Summary::of(&run);
+        let verification = summary.verification().unwrap();
+        let sum = verification.cut_short.unwrap();
+        assert_eq!((sum.repeats, sum.acked, sum.checked), (1, 100, 100));
+        assert_eq!((sum.confirmed, sum.unknown_present), (confirmed, 7));
+        assert_eq!((verification.repeats, verification.acked), (0, 0));
+        assert_eq!(summary.status, status);
+    }
+}
+
+#[test]
+fn checks_of_killed_repeats_are_kept_in_the_folder() {
+    let made = killed();
+    let resumed = RunFolder::resume(&made.dir(), 3_000).unwrap();
+    let mut checks = resumed.cut_short.clone();
+    assert!(checks.repeats.is_empty());
+    checks.add(check(100, 98));
+    resumed.folder.write_cut_short(&checks).unwrap();
+    drop(resumed);
+    assert_eq!(made.read().cut_short, checks);
+    let again = RunFolder::resume(&made.dir(), 4_000).unwrap();
+    assert_eq!(again.cut_short, checks);
 }

@@ -10,6 +10,7 @@ mod checking;
 mod checkups;
 mod clusters;
 mod comparing;
+mod cut_short;
 mod drop_in;
 #[path = "../../../client/tests/fake/mod.rs"]
 mod fake;

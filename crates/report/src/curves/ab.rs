@@ -25,10 +25,11 @@ fn points(test: &AbSummary, value: impl Fn(usize) -> Option<f64>) -> Vec<Point> 
 
 /// The pairs, their mean so far, and both ends of its interval.
 fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
-    let block = |index: usize| test.blocks.get(index);
+    let step = |index: usize| test.blocks.get(index);
     let of_pair = |index: usize| {
-        let counted = block(index).filter(|block| block.void.is_none())?;
-        Some(percent(counted.b? / counted.a?))
+        let block = &step(index)?.block;
+        let ratio = block.b? / block.a?;
+        block.void.is_none().then(|| percent(ratio))
     };
     let pairs = points(test, of_pair);
     // The first intervals are so wide that they would hide the pairs.
@@ -37,7 +38,7 @@ fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
         most.max(value.abs())
     });
     let end = |index: usize, end: fn(Interval) -> f64| {
-        let value = percent(end(block(index)?.interval?));
+        let value = percent(end(step(index)?.interval?));
         (value.abs() <= 2.0 * most).then_some(value)
     };
     vec![
@@ -45,7 +46,7 @@ fn ratio_lines(test: &AbSummary) -> Vec<NamedLine> {
         (
             "all pairs so far".to_owned(),
             LineStyle::line(2, Dash::Solid),
-            points(test, |index| block(index)?.ratio.map(percent)),
+            points(test, |index| step(index)?.ratio.map(percent)),
         ),
         (
             "95 % interval, upper end".to_owned(),
@@ -97,12 +98,12 @@ fn values(test: &AbSummary) -> Option<Chart> {
         (
             words::side(test, AbSide::A),
             LineStyle::dots(0, Marker::Disc),
-            points(test, |index| test.blocks.get(index)?.a),
+            points(test, |index| test.blocks.get(index)?.block.a),
         ),
         (
             words::side(test, AbSide::B),
             LineStyle::dots(1, Marker::Diamond),
-            points(test, |index| test.blocks.get(index)?.b),
+            points(test, |index| test.blocks.get(index)?.block.b),
         ),
     ];
     let (groups, lines) = grouped(lines);

@@ -67,14 +67,15 @@ fn write_blocks(page: &mut Markup, test: &AbSummary) {
     page.element("table", &[("class", "figures stack")], |page| {
         page.table_head(COLUMNS.map(str::to_owned));
         page.element("tbody", &[("class", "alone")], |page| {
-            for (number, block) in (1..).zip(&test.blocks) {
-                write_block(page, test, number, block);
+            for (number, step) in (1..).zip(&test.blocks) {
+                write_step(page, test, number, step);
             }
         });
     });
 }
 
-fn write_block(page: &mut Markup, test: &AbSummary, number: usize, block: &AbStep) {
+fn write_step(page: &mut Markup, test: &AbSummary, number: usize, step: &AbStep) {
+    let block = &step.block;
     let value = |value: Option<f64>| {
         value.map_or_else(|| format::NOTHING.to_owned(), |one| words::value(test, one))
     };
@@ -87,9 +88,9 @@ fn write_block(page: &mut Markup, test: &AbSummary, number: usize, block: &AbSte
         true => "both".to_owned(),
         false => block.first.to_string(),
     };
-    let all = block.ratio.map_or_else(
+    let all = step.ratio.map_or_else(
         || format::NOTHING.to_owned(),
-        |ratio| change_between(ratio, block.interval),
+        |ratio| change_between(ratio, step.interval),
     );
     let cells = [first, value(block.a), value(block.b), ratio, all];
     page.element("tr", &[], |page| {

@@ -156,7 +156,8 @@ pub fn setup(test: &AbSummary) -> String {
 /// `15 pairs (1 void: leaders of 2 partitions moved), 6 min 10 s.` and why the test ended without an answer, if so.
 pub fn cost(test: &AbSummary) -> String {
     let mut causes: Vec<String> = Vec::new();
-    for cause in test.blocks.iter().filter_map(|block| block.void.as_ref()) {
+    let blocks = test.blocks.iter().map(|step| &step.block);
+    for cause in blocks.filter_map(|block| block.void.as_ref()) {
         let cause = void_cause(cause);
         if !causes.contains(&cause) {
             causes.push(cause);
@@ -253,22 +254,23 @@ pub fn values(test: &AbSummary, side: &AbSideSummary) -> Option<(String, String)
 /// A block that was measured, while the test goes on: `pair 7: +4.6 %; all pairs +4.8 %, +2.1 to +7.6 %; evidence 26.8
 /// of 20`.
 pub fn measured(test: &AbSummary) -> String {
-    let Some(block) = test.blocks.last() else {
+    let Some(step) = test.blocks.last() else {
         return "no pair so far".to_owned();
     };
+    let block = &step.block;
     let number = test.blocks.len();
     if let Some(cause) = &block.void {
         return format!("pair {number} is void ({})", void_cause(cause));
     }
     let ratio = block.a.zip(block.b).map(|(a, b)| b / a);
     let ratio = ratio.map_or_else(|| format::NOTHING.to_owned(), change);
-    let Some(all) = block.ratio else {
+    let Some(all) = step.ratio else {
         return format!("pair {number}: B {ratio}");
     };
     format!(
         "pair {number}: B {ratio}; all pairs {}, evidence {} of {}",
-        change_between(all, block.interval),
-        format::short(block.evidence),
+        change_between(all, step.interval),
+        format::short(step.evidence),
         format::compact(test.evidence_needed)
     )
 }
@@ -399,7 +401,7 @@ pub(crate) mod tests {
             measured(&test),
             "pair 7: B +5.5 %; all pairs +5.0 %, +3.9 to +6.1 %, evidence 26.8 of 20"
         );
-        test.blocks[6].void = Some(VoidCause::LeadersMoved { partitions: 2 });
+        test.blocks[6].block.void = Some(VoidCause::LeadersMoved { partitions: 2 });
         assert_eq!(
             measured(&test),
             "pair 7 is void (leaders of 2 partitions moved)"

@@ -1,7 +1,7 @@
 //! Whether every record is where its ack said.
 
 use kgauge_analyze::answer::{
-    AnomalySum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
+    AnomalySum, CutShortSum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
 };
 use kgauge_results::run::{Anomaly, UncheckedCause};
 
@@ -12,7 +12,7 @@ const LATE_NS_MIN: u64 = 1_000_000_000;
 
 /// The check in sentences: `Verified: all 1,000 acked records were read back, once and in order, with their contents.`
 pub fn sentence(check: &Verification) -> String {
-    let mut sentences = vec![head(check)];
+    let mut sentences: Vec<String> = head(check).into_iter().collect();
     let forbidden: Vec<String> = check.forbidden().map(anomaly).collect();
     if !forbidden.is_empty() {
         sentences.push(format!(
@@ -43,6 +43,7 @@ pub fn sentence(check: &Verification) -> String {
         ));
     }
     sentences.extend(check.latest_read.as_ref().and_then(late_read));
+    sentences.extend(check.cut_short.as_ref().map(cut_short));
     let unchecked: Vec<String> = check.unchecked.iter().map(unchecked).collect();
     if !unchecked.is_empty() {
         sentences.push(format!("Not checked: {}.", unchecked.join("; ")));
@@ -50,13 +51,17 @@ pub fn sentence(check: &Verification) -> String {
     sentences.join(" ")
 }
 
-fn head(check: &Verification) -> String {
+/// The result of the repeats that ended; `None` if only others were checked.
+fn head(check: &Verification) -> Option<String> {
     let acked = format::counted(check.acked, "acked record");
-    if check.acked == 0 && !check.unchecked.is_empty() {
-        return "Nothing was verified.".to_owned();
-    }
     let has_forbidden = check.forbidden().next().is_some();
-    match (has_forbidden, check.confirmed == check.acked) {
+    if check.repeats == 0 {
+        return has_forbidden.then(|| "Verification failed.".to_owned());
+    }
+    if check.acked == 0 && !check.unchecked.is_empty() {
+        return Some("Nothing was verified.".to_owned());
+    }
+    Some(match (has_forbidden, check.confirmed == check.acked) {
         (true, _) => format!(
             "Verification failed: {} of {acked} were read back.",
             format::count(check.confirmed)
@@ -72,7 +77,31 @@ fn head(check: &Verification) -> String {
             "Verified: {} of {acked} were read back.",
             format::count(check.confirmed)
         ),
+    })
+}
+
+/// `Cut short: 1,234 acked records of 1 repeat were checked, and all were read back.`
+fn cut_short(sum: &CutShortSum) -> String {
+    let repeats = format::counted(u64::from(sum.repeats), "repeat");
+    let mut sentence = match (sum.checked, sum.confirmed) {
+        (0, _) => format!("Cut short: no acked record of {repeats} was checked."),
+        (1, 1) => format!("Cut short: 1 acked record of {repeats} was checked and read back."),
+        (checked, confirmed) => {
+            let checked_records = format::counted(checked, "acked record");
+            let were = if checked == 1 { "was" } else { "were" };
+            let found = match confirmed {
+                all if all == checked => "all were read back".to_owned(),
+                some => format!("{} of them were read back", format::count(some)),
+            };
+            format!("Cut short: {checked_records} of {repeats} {were} checked, and {found}.")
+        }
+    };
+    if sum.unknown_present > 0 {
+        let more = format::counted(sum.unknown_present, "more record");
+        let is = if sum.unknown_present == 1 { "is" } else { "are" };
+        sentence.push_str(&format!(" {more} with unknown outcome {is} in the log."));
     }
+    sentence
 }
 
 /// `lost-write 8,412 (expected), duplicate 3 (permitted)`.
@@ -202,6 +231,12 @@ fn unchecked(one: &UncheckedSum) -> String {
         UncheckedCause::LedgerIncomplete => "a producer's ledger is incomplete",
         UncheckedCause::TooManyGaps => "too many gaps to keep in memory",
         UncheckedCause::Compacted => "the topic is compacted",
+        UncheckedCause::ClusterGone => {
+            "their repeat was cut short, and the cluster that kgauge had started for it is gone"
+        }
+        UncheckedCause::TopicGone => {
+            "their repeat was cut short, and its topic does not exist any more"
+        }
     };
     format!("{records} ({why})")
 }
@@ -303,6 +338,62 @@ mod tests {
             others,
             "lost-write 8,412 (forbidden), duplicate 8,412 (permitted)"
         );
+    }
+
+    #[test]
+    fn what_was_cut_short_has_a_separate_sentence() {
+        let check = |cut_short: CutShortSum, causes: &[UncheckedCause]| {
+            let unchecked = causes.iter().map(|cause| UncheckedSum {
+                cause: *cause,
+                records: cut_short.acked,
+                partitions: 4,
+            });
+            sentence(&Verification {
+                cut_short: Some(cut_short),
+                unchecked: unchecked.collect(),
+                ..Verification::default()
+            })
+        };
+        let whole = CutShortSum {
+            repeats: 1,
+            acked: 1_234,
+            checked: 1_234,
+            confirmed: 1_234,
+            unknown_present: 56,
+        };
+        assert_eq!(
+            check(whole, &[]),
+            "Cut short: 1,234 acked records of 1 repeat were checked, and all were read back. 56 \
+             more records with unknown outcome are in the log."
+        );
+        let lossy = CutShortSum {
+            confirmed: 1_230,
+            unknown_present: 1,
+            ..whole
+        };
+        assert_eq!(
+            check(lossy, &[]),
+            "Cut short: 1,234 acked records of 1 repeat were checked, and 1,230 of them were read \
+             back. 1 more record with unknown outcome is in the log."
+        );
+        let gone = CutShortSum {
+            checked: 0,
+            confirmed: 0,
+            unknown_present: 0,
+            ..whole
+        };
+        assert_eq!(
+            check(gone, &[UncheckedCause::ClusterGone]),
+            "Cut short: no acked record of 1 repeat was checked. Not checked: 1,234 acked records \
+             (their repeat was cut short, and the cluster that kgauge had started for it is gone)."
+        );
+        let both = Verification {
+            cut_short: Some(gone),
+            ..lost(false)
+        };
+        let text = sentence(&both);
+        let first = "Verification failed: 997 of 1,000 acked records were read back.";
+        assert!(text.starts_with(first), "{text}");
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub const AB: &str = "ab.json";
 pub const TUNE: &str = "tune.json";
 /// The facts and limits of a checkup ([`crate::run::CheckupRecord`]); only of checkups.
 pub const CHECKUP: &str = "checkup.json";
+/// The checks of repeats that were killed ([`crate::run::CutShortChecks`]); only of verified runs that were resumed.
+pub const CUT_SHORT: &str = "cut_short.json";
 /// Folder of the repeats: `<trial>-<repeat>/`.
 pub const REPEATS: &str = "repeats";
 /// In a repeat's folder: [`crate::run::RepeatRecord`].
@@ -28,6 +30,8 @@ pub const REPEAT: &str = "repeat.json";
 pub const SLICES: &str = "slices.jsonl";
 /// In a repeat's folder: a ledger for each producer of verified records (`kgauge_verify::LedgerEntry`).
 pub const LEDGERS: &str = "ledgers";
+/// In the folder of ledgers: where the repeat began ([`crate::run::LedgerStart`]).
+pub const LEDGER_START: &str = "start.json";
 /// In a repeat's folder: what agents saw of their own machines are `evidence-<agent>.jsonl`.
 pub fn agent_evidence(agent: u32) -> String {
     format!("evidence-{agent}.jsonl")

@@ -24,6 +24,6 @@ pub use list::{ListedRun, PruneRule, RemoveError, RunList};
 pub use logs::write_histogram_logs;
 pub use origin::{RunOrigin, note_origin};
 pub use read::{RepeatRead, RunRead, ScenarioText};
-pub use resume::{ResumeError, ResumedRun};
+pub use resume::{KilledRepeat, ResumeError, ResumedRun};
 pub use slices::{FlowRead, SecondRead, TimesRead};
 pub use write::{RepeatFolder, RunFolder, write_report, write_summary};

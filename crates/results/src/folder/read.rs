@@ -13,8 +13,8 @@ use super::layout;
 use super::lines::{LineContent, each_line};
 use super::slices::{FlowRead, each_slice, read_flows};
 use crate::run::{
-    AbRecord, CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead,
-    RunStatus, SearchRecord, TuneRecord,
+    AbRecord, CheckupRecord, CutShortChecks, Environment, Event, Evidence, RepeatKey, RepeatRecord,
+    RunHead, RunStatus, SearchRecord, TuneRecord,
 };
 use crate::slice::Slice;
 
@@ -44,6 +44,8 @@ pub struct RunRead {
     pub tune: Option<TuneRecord>,
     /// `checkup.json`; only checkups have it.
     pub checkup: Option<CheckupRecord>,
+    /// `cut_short.json`; only resumed runs have it.
+    pub cut_short: CutShortChecks,
     /// Events, in the order of writing.
     pub events: Vec<Event>,
     /// Samples, in the order of writing.
@@ -95,6 +97,7 @@ impl RunRead {
             ab: optional(dir, layout::AB, &mut defects),
             tune: optional(dir, layout::TUNE, &mut defects),
             checkup: optional(dir, layout::CHECKUP, &mut defects),
+            cut_short: optional(dir, layout::CUT_SHORT, &mut defects).unwrap_or_default(),
             events: lines(dir, layout::EVENTS, &mut defects),
             evidence: lines(dir, layout::EVIDENCE, &mut defects),
             repeats: read_repeats(dir, &mut defects)?,
@@ -137,6 +140,7 @@ impl RunRead {
             ab: None,
             tune: None,
             checkup: None,
+            cut_short: CutShortChecks::default(),
             events: Vec::new(),
             evidence: Vec::new(),
             repeats: Vec::new(),

@@ -1,20 +1,20 @@
 //! Resumes a run that ended early.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kgauge_scenario::Plan;
 use serde::Serialize;
 
 use super::error::FolderError;
-use super::file::write_whole;
+use super::file::{read_json, write_whole};
 use super::layout;
 use super::lines::LineLog;
-use super::read::RunRead;
-use super::write::RunFolder;
+use super::read::{RepeatRead, RunRead};
+use super::write::{RunFolder, remove_repeat};
 use crate::run::{
-    AbRecord, EventKind, RepeatKey, RepeatOutcome, RunStatus, SearchRecord, TuneRecord,
+    AbRecord, CutShortChecks, EventKind, LedgerStart, RepeatKey, RepeatOutcome, RunStatus,
+    SearchRecord, TuneRecord,
 };
 
 /// A resumed run.
@@ -32,6 +32,22 @@ pub struct ResumedRun {
     pub ab: Option<AbRecord>,
     /// Its search for better settings, if it is one and has measured anything.
     pub tune: Option<TuneRecord>,
+    /// Verified repeats that were killed.
+    pub killed: Vec<KilledRepeat>,
+    /// What the ledgers of repeats showed that were killed before.
+    pub cut_short: CutShortChecks,
+}
+
+/// A verified repeat that was killed after its ledgers had been created. Its folder stays until
+/// [`RunFolder::remove_repeat`].
+#[derive(Clone, Debug)]
+pub struct KilledRepeat {
+    /// The repeat.
+    pub key: RepeatKey,
+    /// The folder of its ledgers.
+    pub ledgers: PathBuf,
+    /// Where it began; `None` if the file is damaged.
+    pub start: Option<LedgerStart>,
 }
 
 /// Why a run cannot be resumed.
@@ -53,7 +69,7 @@ pub enum ResumeError {
 
 impl RunFolder {
     /// Opens the folder of a run that was interrupted, cut short, or had failed trials. Complete repeats stay; others
-    /// are removed with their events and evidence.
+    /// are removed with their events and evidence, except for the ledgers of killed ones.
     ///
     /// # Errors
     /// See [`ResumeError`]. The folder is then unchanged, unless the disk failed.
@@ -86,9 +102,11 @@ impl RunFolder {
             return Err(ResumeError::Complete);
         }
         let stays = |key: Option<RepeatKey>| key.is_none_or(|key| done.contains(&key));
-        for repeat in read.repeats.iter().filter(|one| !done.contains(&one.key)) {
-            let gone = dir.join(layout::REPEATS).join(repeat.key.folder_name());
-            fs::remove_dir_all(&gone).map_err(|source| FolderError::io("remove", &gone, source))?;
+        let killed = killed_repeats(dir, &read.repeats);
+        let is_killed = |key: &RepeatKey| killed.iter().any(|one| one.key == *key);
+        let keys = read.repeats.iter().map(|repeat| repeat.key);
+        for key in keys.filter(|key| !done.contains(key) && !is_killed(key)) {
+            remove_repeat(dir, key)?;
         }
         // Failed trials are tried again.
         let is_failure = |kind: &EventKind| matches!(kind, EventKind::TrialFailed { .. });
@@ -114,8 +132,30 @@ impl RunFolder {
             search: read.search,
             ab: read.ab,
             tune: read.tune,
+            killed,
+            cut_short: read.cut_short,
         })
     }
+}
+
+/// The repeats without a record that have ledgers.
+fn killed_repeats(dir: &Path, repeats: &[RepeatRead]) -> Vec<KilledRepeat> {
+    let without_record = repeats.iter().filter(|repeat| repeat.record.is_none());
+    let killed = without_record.filter_map(|repeat| {
+        let key = repeat.key;
+        let folder = dir.join(layout::REPEATS).join(key.folder_name());
+        let ledgers = folder.join(layout::LEDGERS);
+        let start = match read_json(&ledgers.join(layout::LEDGER_START)) {
+            Ok(start) => Some(start?),
+            Err(_) => None,
+        };
+        Some(KilledRepeat {
+            key,
+            ledgers,
+            start,
+        })
+    });
+    killed.collect()
 }
 
 /// Keeps only complete lines: a torn last line would corrupt the next one.

@@ -14,8 +14,8 @@ use super::layout;
 use super::lines::{LineLog, LineTap};
 use crate::recorder::{SliceSink, SliceTap, SliceWriter, SlicesWritten, WriteError};
 use crate::run::{
-    AbRecord, CheckupRecord, Environment, Event, Evidence, RepeatKey, RepeatRecord, RunHead,
-    RunStatus, SearchRecord, TuneRecord,
+    AbRecord, CheckupRecord, CutShortChecks, Environment, Event, Evidence, LedgerStart, RepeatKey,
+    RepeatRecord, RunHead, RunStatus, SearchRecord, TuneRecord,
 };
 
 /// A run folder being written. One process has it open at a time.
@@ -108,6 +108,16 @@ impl RunFolder {
     /// Stores what a checkup has found so far.
     pub fn write_checkup(&self, record: &CheckupRecord) -> Result<(), FolderError> {
         write_json(&self.dir.join(layout::CHECKUP), record)
+    }
+
+    /// Stores what the ledgers of killed repeats showed.
+    pub fn write_cut_short(&self, checks: &CutShortChecks) -> Result<(), FolderError> {
+        write_json(&self.dir.join(layout::CUT_SHORT), checks)
+    }
+
+    /// Removes the folder of a killed repeat, so that it can run again.
+    pub fn remove_repeat(&self, key: RepeatKey) -> Result<(), FolderError> {
+        remove_repeat(&self.dir, key)
     }
 
     /// The log of events, for any thread.
@@ -218,10 +228,11 @@ impl RepeatFolder {
         self.writer.failure()
     }
 
-    /// Makes the folder for the ledgers of verified records.
-    pub fn ledgers(&self) -> Result<PathBuf, FolderError> {
+    /// Makes the folder for the ledgers of verified records, with what their check needs if the repeat is killed.
+    pub fn ledgers(&self, start: &LedgerStart) -> Result<PathBuf, FolderError> {
         let dir = self.dir.join(layout::LEDGERS);
         make_dir(&dir)?;
+        write_json(&dir.join(layout::LEDGER_START), start)?;
         Ok(dir)
     }
 
@@ -242,6 +253,12 @@ pub fn write_summary(dir: &Path, summary: &impl Serialize) -> Result<(), FolderE
 /// Stores the report of a run in its folder.
 pub fn write_report(dir: &Path, html: &str) -> Result<(), FolderError> {
     write_whole(&dir.join(layout::REPORT), html.as_bytes())
+}
+
+/// Removes the folder of a repeat.
+pub(super) fn remove_repeat(dir: &Path, key: RepeatKey) -> Result<(), FolderError> {
+    let gone = dir.join(layout::REPEATS).join(key.folder_name());
+    fs::remove_dir_all(&gone).map_err(|source| FolderError::io("remove", &gone, source))
 }
 
 fn make_dir(dir: &Path) -> Result<(), FolderError> {

@@ -20,7 +20,7 @@ pub struct AbRecord {
 }
 
 /// One repeat of each side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbBlock {
     /// Which repeat of both trials it is.
     pub repeat: u32,

@@ -56,7 +56,7 @@ pub use tune::{
     TunePhaseKind, TuneRecord,
 };
 pub use verification::{
-    Anomaly, AnomalyPlace, AnomalyRecord, LateRead, UncheckedCause, UncheckedRecords,
-    VerificationRecord,
+    Anomaly, AnomalyPlace, AnomalyRecord, CutShortChecks, CutShortRecord, LateRead, LedgerStart,
+    UncheckedCause, UncheckedRecords, VerificationRecord,
 };
 pub use wire::{GroupSample, PartitionChange, ReplicaChanges, TopicReplicasSample, TopicSample};

@@ -1,7 +1,10 @@
 //! What the check of every record found: the classes of anomalies, and what could not be checked.
 
+use kgauge_scenario::RepeatKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::environment::TopicFacts;
 
 /// A class of anomalies. Where Jepsen's Kafka workload has the class, name and condition are its own.
 #[derive(
@@ -119,6 +122,10 @@ pub enum UncheckedCause {
     TooManyGaps,
     /// The topic is compacted: a later record with the same key may have replaced them.
     Compacted,
+    /// The repeat was cut short, and the cluster that kgauge had started for it is gone.
+    ClusterGone,
+    /// The repeat was cut short, and its topic does not exist any more.
+    TopicGone,
 }
 
 /// Records that could not be checked.
@@ -167,6 +174,47 @@ impl VerificationRecord {
     /// Anomalies that the settings forbid.
     pub fn forbidden(&self) -> impl Iterator<Item = &AnomalyRecord> {
         self.anomalies.iter().filter(|one| !one.is_permitted)
+    }
+}
+
+/// Where a verified repeat began. It is written before the first record, for the check of a repeat that was killed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerStart {
+    /// When the repeat began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// Its topic, as described by the cluster.
+    pub topic: TopicFacts,
+    /// Existed before the run: other applications may write to it.
+    pub is_shared: bool,
+    /// The end of each partition before the first record.
+    pub ends_before: Vec<i64>,
+}
+
+/// The check of a repeat that was cut short: its ledgers, as far as they were written, against its topic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CutShortRecord {
+    /// The repeat, which runs again afterwards.
+    pub key: RepeatKey,
+    /// When it had begun, in milliseconds since 1970; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ms: Option<u64>,
+    /// What was found. Records that no ledger lists have an unknown outcome.
+    pub verification: VerificationRecord,
+}
+
+/// The checks of all repeats of a run that were cut short.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutShortChecks {
+    /// In the order of the checks.
+    pub repeats: Vec<CutShortRecord>,
+}
+
+impl CutShortChecks {
+    /// Adds a check, or replaces an earlier one of the same start.
+    pub fn add(&mut self, record: CutShortRecord) {
+        let place = |one: &CutShortRecord| (one.key, one.started_unix_ms);
+        self.repeats.retain(|one| place(one) != place(&record));
+        self.repeats.push(record);
     }
 }
 

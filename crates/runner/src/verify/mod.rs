@@ -12,13 +12,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use kgauge_client::Interrupt;
 use kgauge_load::{FlowContent, LedgerFolder, LedgerName, PayloadError, stamp_key};
 use kgauge_results::RepeatFolder;
-use kgauge_results::run::{Anomaly, UncheckedCause, VerificationRecord};
+use kgauge_results::run::{
+    Anomaly, LedgerStart, UncheckedCause, UncheckedRecords, VerificationRecord,
+};
 use kgauge_scenario::{FlowPlan, TargetKind, Trial};
 use kgauge_verify::{
-    ConsumerPolls, LedgerKind, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent,
-    ReplicaDigest, Sighting,
+    ConsumerPolls, LedgerReader, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent,
+    ReplicaDigest, Sighting, acked_records,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::Decompressor;
@@ -26,11 +29,12 @@ use kgauge_wire::compress::Decompressor;
 use crate::counts::ends;
 use crate::error::{OrRunError, RunError};
 use crate::observer::{Activity, RunEvent};
+use crate::prepared_topic::PreparedTopic;
 use crate::session::Session;
 pub(crate) use loaded::LoadedRepeat;
-use loaded::producers;
+use loaded::{ledger_kind, open, producers};
 use log_files::ComparedRange;
-use reader::{CheckedPages, PartitionEnd, PartitionRange, PartitionReader};
+use reader::{CheckedPages, PATIENCE, PartitionEnd, PartitionRange, PartitionReader};
 use replicas::compare;
 use totals::VerificationTotals;
 
@@ -40,14 +44,49 @@ const SETTLING_TIME_MAX: Duration = Duration::from_secs(15);
 /// How often the user sees how far it is.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Makes a folder for the ledgers of a repeat; `None` if nothing is verified.
+/// Makes a folder for the ledgers of a repeat; `None` if nothing is verified. `ends_before` are the ends of the topic's
+/// partitions before the first record.
 pub(crate) fn ledgers(
     trial: &Trial,
     folder: &RepeatFolder,
+    topic: &PreparedTopic,
+    ends_before: &[i64],
+    started_unix_ms: u64,
 ) -> Result<Option<LedgerFolder>, RunError> {
-    match trial.verify {
-        true => Ok(Some(LedgerFolder(folder.ledgers().or_unwritable()?))),
-        false => Ok(None),
+    if !trial.verify {
+        return Ok(None);
+    }
+    let start = LedgerStart {
+        started_unix_ms,
+        topic: topic.facts.clone(),
+        is_shared: topic.earliest.is_some(),
+        ends_before: ends_before.to_vec(),
+    };
+    Ok(Some(LedgerFolder(folder.ledgers(&start).or_unwritable()?)))
+}
+
+/// The acked records of a repeat of which nothing can be read, as far as its ledgers can be.
+pub(crate) fn unchecked(
+    trial: &Trial,
+    ledgers: &LedgerFolder,
+    cause: UncheckedCause,
+) -> VerificationRecord {
+    let acked_in = |(flow, member)| {
+        let name = LedgerName::of_producer(flow, member);
+        let ledger = open(ledgers, name).ok().flatten();
+        let mut ledger = ledger.map(LedgerReader::until_damage)?;
+        acked_records(&mut ledger, ledger_kind(trial, flow)).ok()
+    };
+    let acked: u64 = producers(trial).filter_map(acked_in).sum();
+    let unchecked = UncheckedRecords {
+        cause,
+        records: acked,
+        partitions: trial.topic.partitions,
+    };
+    VerificationRecord {
+        acked,
+        unchecked: (acked > 0).then_some(unchecked).into_iter().collect(),
+        ..VerificationRecord::default()
     }
 }
 
@@ -56,14 +95,15 @@ pub(crate) fn check(
     session: &mut Session<'_>,
     repeat: Option<&LoadedRepeat<'_>>,
 ) -> Result<Option<VerificationRecord>, RunError> {
-    let Some(repeat) = repeat.filter(|repeat| !repeat.outcome.is_target_gone) else {
+    let Some(repeat) = repeat.filter(|repeat| !repeat.is_target_gone()) else {
         return Ok(None);
     };
     let began = Instant::now();
     let facts = &repeat.topic.facts;
     let contents = contents(repeat).map_err(|error| RunError::Input(error.to_string()))?;
     let _ = session.cluster.refresh(&[&facts.name]);
-    let ends = settled_ends(session, &facts.name);
+    let interrupt = repeat.interrupt(&session.stopping).clone();
+    let ends = settled_ends(session, &facts.name, &interrupt);
     let is_existing = session.kind == TargetKind::Existing;
     let mut totals = VerificationTotals::new(repeat, is_existing, lacks_idempotence(session));
     let mut pass = ReadingPass {
@@ -73,6 +113,8 @@ pub(crate) fn check(
         folders: session.target.broker_dirs().into_iter().collect(),
         bytes: 0,
         reported: Instant::now(),
+        interrupt,
+        patient_until: began + transactions_end_within(repeat),
     };
     for partition in 0..facts.partitions {
         pass.check_partition(session, partition, &mut totals);
@@ -95,6 +137,9 @@ struct ReadingPass<'a> {
     bytes: u64,
     /// When the user last saw how far it is.
     reported: Instant,
+    interrupt: Interrupt,
+    /// Until then, transactions of clients that were killed may be open.
+    patient_until: Instant,
 }
 
 impl ReadingPass<'_> {
@@ -122,7 +167,8 @@ impl ReadingPass<'_> {
         };
         totals.unknown_anywhere = outcomes.unknown_anywhere();
         totals.refused_anywhere = outcomes.refused_anywhere();
-        if outcomes.ledgers_unclosed() > 0 {
+        // A repeat that was cut short has no other ledgers.
+        if outcomes.ledgers_unclosed() > 0 && self.repeat.outcome.is_some() {
             totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
         }
         let range = PartitionRange {
@@ -155,9 +201,8 @@ impl ReadingPass<'_> {
                 start: range.start,
                 end: readable,
             };
-            let interrupt = session.stopping.all.clone();
             let cluster = &mut session.cluster;
-            let compared = compare(cluster, &self.folders, &range, &digest, &interrupt);
+            let compared = compare(cluster, &self.folders, &range, &digest, &self.interrupt);
             totals.record.replicas_compared += compared.compared;
             for offset in compared.differing {
                 let place = Sighting::at(offset);
@@ -175,13 +220,13 @@ impl ReadingPass<'_> {
         records: u64,
     ) -> (PartitionEnd, ReplicaDigest) {
         let facts = &self.repeat.topic.facts;
-        let interrupt = session.stopping.all.clone();
         let (observer, reported) = (&mut *session.observer, &mut self.reported);
         let mut reader = PartitionReader {
             cluster: &mut session.cluster,
             topic: &facts.name,
             reads_committed: reads_committed(self.repeat.trial),
-            interrupt,
+            interrupt: self.interrupt.clone(),
+            patient_until: self.patient_until,
             pages: CheckedPages {
                 contents: &mut self.contents,
                 decompressor: Decompressor::new(),
@@ -217,7 +262,7 @@ struct PartitionEnds {
 }
 
 /// The ends, once followers have what the leaders have; or as they are after a while.
-fn settled_ends(session: &mut Session<'_>, topic: &str) -> PartitionEnds {
+fn settled_ends(session: &mut Session<'_>, topic: &str, interrupt: &Interrupt) -> PartitionEnds {
     let deadline = Instant::now() + SETTLING_TIME_MAX;
     loop {
         let found = PartitionEnds {
@@ -225,7 +270,7 @@ fn settled_ends(session: &mut Session<'_>, topic: &str) -> PartitionEnds {
             of_logs: ends(&mut session.cluster, topic).unwrap_or_default(),
         };
         let is_settled = !found.readable.is_empty() && found.readable == found.of_logs;
-        if is_settled || Instant::now() >= deadline || session.stopping.all.is_raised() {
+        if is_settled || Instant::now() >= deadline || interrupt.is_raised() {
             return found;
         }
         session.report(&Activity::Recovering {
@@ -234,6 +279,20 @@ fn settled_ends(session: &mut Session<'_>, topic: &str) -> PartitionEnds {
         std::thread::sleep(Duration::from_millis(100));
         let _ = session.cluster.refresh(&[topic]);
     }
+}
+
+/// Coordinators abort the transactions of clients that were killed after their timeout, which they check every ten
+/// seconds.
+fn transactions_end_within(repeat: &LoadedRepeat<'_>) -> Duration {
+    if repeat.outcome.is_some() {
+        return Duration::ZERO;
+    }
+    let flows = repeat.trial.flows.iter().filter_map(FlowPlan::produces);
+    let transactional = flows.filter(|flow| flow.transaction.is_some());
+    let timeouts_ns = transactional.map(|flow| flow.settings.transaction_timeout_ns);
+    timeouts_ns.max().map_or(Duration::ZERO, |longest_ns| {
+        Duration::from_nanos(longest_ns).saturating_add(PATIENCE)
+    })
 }
 
 /// Whether some broker has no idempotent producers.
@@ -267,13 +326,7 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
             outcomes.note_missing_ledger();
             continue;
         };
-        let plan = repeat.trial.flows.get(flow).and_then(FlowPlan::produces);
-        let kind = match plan {
-            Some(plan) if !plan.driver.is_kgauge() => LedgerKind::Driven,
-            Some(plan) if plan.transaction.is_some() => LedgerKind::Transactional,
-            _ => LedgerKind::Plain,
-        };
-        outcomes.add(&mut ledger, kind)?;
+        outcomes.add(&mut ledger, ledger_kind(repeat.trial, flow))?;
     }
     Ok(outcomes)
 }

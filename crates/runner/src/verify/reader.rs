@@ -23,7 +23,7 @@ const MAGIC_AT: usize = 16;
 const DECOMPRESSED_BYTES_MAX: usize = 256 << 20;
 
 /// A partition that gives nothing for this long is not readable to its end.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The pause before another attempt.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -52,6 +52,8 @@ pub(super) struct PartitionReader<'a> {
     pub(super) topic: &'a str,
     pub(super) reads_committed: bool,
     pub(super) interrupt: Interrupt,
+    /// Until then, a partition may give nothing for longer.
+    pub(super) patient_until: Instant,
     pub(super) pages: CheckedPages<'a>,
 }
 
@@ -100,7 +102,7 @@ impl PartitionReader<'_> {
                 }
             }
             on_progress(self.pages.bytes);
-            if moved_at.elapsed() >= PATIENCE {
+            if moved_at.elapsed() >= PATIENCE && Instant::now() >= self.patient_until {
                 break;
             }
         }

@@ -52,21 +52,24 @@ impl<'a> VerificationTotals<'a> {
         is_existing: bool,
         lacks_idempotence: bool,
     ) -> Self {
+        let outcome = repeat.outcome;
+        let end_ns = outcome.map_or(0, |outcome| outcome.end_ns);
         Self {
             record: VerificationRecord::default(),
             trial: repeat.trial,
             topic_settings: &repeat.topic.facts.settings,
             circumstances: PromiseFacts {
                 // On somebody's cluster, leaders move for reasons that are not visible here.
-                had_outage: is_existing || !repeat.outcome.outages.is_empty(),
+                had_outage: is_existing
+                    || outcome.is_none_or(|outcome| !outcome.outages.is_empty()),
                 is_shared: repeat.topic.earliest.is_some(),
-                has_unknown_transaction: repeat.outcome.broken
+                has_unknown_transaction: outcome.is_none_or(|outcome| outcome.broken)
                     || repeat.agents.iter().any(|agent| agent.lost.is_some()),
                 lacks_idempotence,
                 only_renumbered_duplicates: false,
             },
             faults: fault_times(repeat),
-            clocks_bound_ns: two_clocks_bound_ns(repeat.agents, repeat.outcome.end_ns),
+            clocks_bound_ns: two_clocks_bound_ns(repeat.agents, end_ns),
             sums: PartitionVerdict::default(),
             unknown_anywhere: 0,
             refused_anywhere: 0,
@@ -122,7 +125,8 @@ impl<'a> VerificationTotals<'a> {
 
     /// Committed offsets that went back. Records that a group passed over are in its members' logs.
     pub(super) fn add_groups(&mut self, repeat: &LoadedRepeat<'_>) {
-        for (flow, outcome) in repeat.outcome.flows.iter().enumerate() {
+        let flows = repeat.outcome.iter().flat_map(|outcome| &outcome.flows);
+        for (flow, outcome) in flows.enumerate() {
             let back = outcome.group.map_or(0, |group| group.commits_back);
             if back > 0 {
                 let key = (Anomaly::CommittedOffsetBack, Some(flow));
@@ -159,7 +163,7 @@ impl<'a> VerificationTotals<'a> {
     /// and other causes leave records out as well.
     pub(super) fn count_unlisted(&mut self, repeat: &LoadedRepeat<'_>) {
         let is_known = self.unchecked.len() == 1 && !reads_committed(self.trial);
-        let flows = repeat.outcome.flows.iter();
+        let flows = repeat.outcome.iter().flat_map(|outcome| &outcome.flows);
         let acked: u64 = flows.map(|flow| flow.totals.acked).sum();
         let incomplete = self.unchecked.get_mut(&UncheckedCause::LedgerIncomplete);
         if let Some(incomplete) = incomplete.filter(|_| is_known) {
@@ -185,7 +189,8 @@ impl<'a> VerificationTotals<'a> {
         VerificationRecord {
             acked: sums.acked,
             confirmed: sums.confirmed,
-            unknown_present: sums.unknown_present + sums.unknown_anywhere,
+            // A record that no ledger lists was sent by a producer whose ledger ends too early.
+            unknown_present: sums.unknown_present + sums.unknown_anywhere + sums.unlisted,
             unknown_absent: sums.unknown_absent + unread,
             aborted: sums.refused + self.refused_anywhere,
             read: sums.read,
@@ -236,7 +241,11 @@ impl<'a> VerificationTotals<'a> {
 
 /// When each fault of the plan began, in milliseconds since 1970, and what it is.
 fn fault_times(repeat: &LoadedRepeat<'_>) -> Vec<(u64, String)> {
-    let (hold_start_ns, hold_end_ns) = (repeat.outcome.hold_start_ns, repeat.outcome.hold_end_ns);
+    let Some(outcome) = repeat.outcome else {
+        // Only an existing cluster outlives the run, and it has no faults.
+        return Vec::new();
+    };
+    let (hold_start_ns, hold_end_ns) = (outcome.hold_start_ns, outcome.hold_end_ns);
     let mut faults = Vec::new();
     for fault in &repeat.trial.faults {
         let mut at_ns = fault.at.at_ns(hold_start_ns);

@@ -15,10 +15,10 @@ use super::contender::{BATCH_BYTES, PARTITIONS, VALUE_BYTES};
 use super::machine::BenchMachine;
 use super::proof::ProofRecord;
 use super::{BenchOptions, machine, proof};
+use crate::built;
 use crate::folders::{root, temporary_in};
 use crate::kafka::RELEASE;
 use crate::say::{print_line, remark};
-use crate::{built, stop};
 use figures::BrokerRun;
 use load::Loader;
 use served::ServedCluster;
@@ -51,7 +51,6 @@ const CASES: [Case; 2] = [
 /// Runs it all and prints the tables.
 pub(super) fn run(options: &BenchOptions) -> Result<()> {
     let plan = options.plan();
-    stop::listen()?;
     let loader = Loader {
         program: built::example("kgauge-load", "cost")?,
         records: plan.records,

@@ -15,10 +15,10 @@ use super::figures::BenchSpread;
 use super::machine::BenchMachine;
 use super::proof::ProofRecord;
 use super::{BenchOptions, machine, proof};
+use crate::built;
 use crate::folders::{root, temporary_in};
 use crate::kafka::{self, KafkaBroker, RELEASE, Tools};
 use crate::say::{print_line, remark};
-use crate::{built, stop};
 use peers::PeerPrograms;
 
 /// One measured figure of one run.
@@ -72,7 +72,6 @@ impl SpeedFigures {
 /// Runs it all and prints the table.
 pub(super) fn run(options: &BenchOptions) -> Result<()> {
     let plan = options.plan();
-    stop::listen()?;
     let engine = built::example("kgauge-load", "flow")?;
     let kgauge = built::kgauge()?;
     let release = kafka::tools(RELEASE)?;

@@ -71,7 +71,6 @@ pub(crate) struct InsideOptions {
 
 /// Builds all programs, and runs the checks in new namespaces. Returns false when one failed.
 pub(super) fn run(options: &ClusterCheckOptions) -> Result<bool> {
-    stop::listen()?;
     ensure!(
         rustix::process::geteuid().is_root(),
         "namespaces, mounts and the pods' users need root"

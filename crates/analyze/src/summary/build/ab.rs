@@ -82,11 +82,7 @@ fn steps(record: &AbRecord) -> Vec<AbStep> {
     let steps = record.blocks.iter().map(|block| {
         log_ratios.extend(block.log_ratio());
         AbStep {
-            repeat: block.repeat,
-            first: block.first,
-            a: block.a,
-            b: block.b,
-            void: block.void.clone(),
+            block: block.clone(),
             ratio: mean(log_ratios.iter().copied()).map(f64::exp),
             interval: ratio_interval(&log_ratios),
             evidence: SignCount::of(&log_ratios).evidence(),

@@ -23,7 +23,7 @@ use crate::summary::{
     WarningKind,
 };
 use kgauge_results::folder::{RepeatRead, RunRead};
-use kgauge_results::run::{Anomaly, EventKind};
+use kgauge_results::run::{Anomaly, CutShortRecord, EventKind};
 
 /// All trials: those of the plan, and without one those that have repeats.
 pub(super) fn trials(run: &RunRead) -> Vec<TrialSummary> {
@@ -84,6 +84,7 @@ fn summary(run: &RunRead, index: u32, trial: Option<&Trial>) -> TrialSummary {
         },
         repeats_measured: count(&measured.repeats),
         repeats: repeats(&measured),
+        cut_short: cut_short(run, index),
         not_measured: not_measured.map(|one| one.why),
         broker_shares: shares::shares(trial, &measured),
         counted: counted_on_brokers(trial, &measured),
@@ -196,6 +197,15 @@ fn repeats(measured: &MeasuredRepeats<'_>) -> Vec<RepeatSummary> {
         }
     });
     summaries.collect()
+}
+
+/// The checks of a trial's repeats that were cut short.
+fn cut_short(run: &RunRead, trial: u32) -> Vec<CutShortRecord> {
+    let checks = run.cut_short.repeats.iter();
+    checks
+        .filter(|one| one.key.trial == trial)
+        .cloned()
+        .collect()
 }
 
 fn counted_on_brokers(
