@@ -122,9 +122,9 @@ fn settings(
 ) -> Vec<TriedSetting> {
     let ratios = screened_ratios(plan, record, choice);
     let is_screened = record.phase(TunePhaseKind::Screening).is_some();
-    let tried = choice.settings.iter().zip(ratios);
+    let tried = (0..).zip(choice.settings.iter().zip(ratios));
     let mut tried: Vec<TriedSetting> = tried
-        .map(|(setting, ratio)| {
+        .map(|(index, (setting, ratio))| {
             let known = table::known(&setting.name);
             let ratio = ratio.or_else(|| proven_ratio(winner?, &setting.name));
             let values = setting.values.iter().map(|value| value.text.as_str());
@@ -134,6 +134,10 @@ fn settings(
                 scope: setting.scope,
                 today: setting.today.clone(),
                 value: values.take(shown).collect::<Vec<_>>().join(", "),
+                untried: match is_screened {
+                    true => untried(record, index, setting),
+                    false => Vec::new(),
+                },
                 ratio,
                 effect: match ratio {
                     Some(ratio) => effect(plan, ratio),
@@ -148,6 +152,27 @@ fn settings(
     let order = |one: &TriedSetting| gain(plan, one.ratio);
     tried.sort_by(|a, b| order(b).total_cmp(&order(a)));
     tried
+}
+
+/// The values of a setting after the first that no arm with a measurement has.
+fn untried(record: &TuneRecord, index: u32, setting: &TuneSetting) -> Vec<String> {
+    let is_measured = |value: u32| {
+        let option = TuneOption {
+            setting: index,
+            value,
+        };
+        record.phases.iter().any(|phase| {
+            let mut arms = phase.arms.iter().enumerate();
+            arms.any(|(arm, one)| {
+                one.options.contains(&option) && phase.of_arm(arm).next().is_some()
+            })
+        })
+    };
+    let others = (0..).zip(&setting.values).skip(1);
+    others
+        .filter(|(value, _)| !is_measured(*value))
+        .map(|(_, value)| value.text.clone())
+        .collect()
 }
 
 /// What the proof says of a setting that is all that the winner changes.
