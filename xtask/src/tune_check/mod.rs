@@ -24,6 +24,8 @@ use beside::OtherSearches;
 use kinds::{KINDS, SearchKind};
 use outcome::KindOutcome;
 
+/// The verdict of a search that could not judge the settings in force.
+const REFUSED: &str = "refused";
 /// `--quick` makes this number of searches of each kind.
 const QUICK_SEEDS: u32 = 3;
 
@@ -243,6 +245,8 @@ fn search(program: &SearchProgram, kind: SearchKind, seed: u32) -> Result<Search
     let summary: Value = serde_json::from_str(&ended.stdout).context("the summary is no JSON")?;
     let answer = answer(&summary["tune"], ended.took.as_secs_f64());
     let answer = answer.context("the summary has no search")?;
+    // Settings in force that cannot be judged say nothing of the search, whatever is planted.
+    ensure!(answer.verdict != REFUSED, "nothing was tried");
     Ok(SearchAnswer {
         build: program.build.clone(),
         ..answer

@@ -8,6 +8,8 @@ use super::kinds::SearchKind;
 
 /// One in this number of searches may be wrong.
 const WRONG_PER: usize = 20;
+/// The verdict that rules out a gain.
+const NOTHING_HELPS: &str = "nothing-helps";
 
 /// The searches of a kind.
 pub(super) struct KindOutcome<'a> {
@@ -78,16 +80,25 @@ impl<'a> KindOutcome<'a> {
             count => format!("; made by {count} builds of kgauge"),
         };
         let mut lines = vec![format!(
-            "{state}  {}: {what} in {} of {answered} searches{left}, exactly in {}; {:.1} repeats and {:.0} s on \
-             average{builds}",
+            "{state}  {}: {what} in {} of {answered} searches{left}, {}; {:.1} repeats and {:.0} s on average{builds}",
             self.kind.name,
             self.count(SearchKind::is_right),
-            self.count(SearchKind::is_exact),
+            self.more(),
             self.mean(|one| one.repeats),
             self.mean(|one| one.seconds),
         )];
         lines.extend(self.others());
         lines
+    }
+
+    /// How many found the planted setting and nothing else; or how many have ruled out that anything helps.
+    fn more(&self) -> String {
+        let sure = self.answers.iter();
+        let sure = sure.filter(|one| one.verdict == NOTHING_HELPS).count();
+        match self.kind.planted {
+            Some(_) => format!("exactly in {}", self.count(SearchKind::is_exact)),
+            None => format!("ruled out in {sure}"),
+        }
     }
 
     /// What the other searches chose, as far as they were measured.
@@ -145,6 +156,21 @@ mod tests {
         assert_eq!(state(0, 0), KindState::Open);
         // It cannot become right any more.
         assert_eq!(state(3, 2), KindState::Failed);
+    }
+
+    #[test]
+    fn searches_of_nothing_that_are_inconclusive_are_told_from_answers() {
+        let mut answers = vec![answer(&[]); 2];
+        answers[0].verdict = NOTHING_HELPS.to_owned();
+        answers[1].verdict = "inconclusive".to_owned();
+        let kind = SearchKind::named("null").unwrap();
+        let lines = KindOutcome::of(kind, &answers, 2).lines();
+        assert_eq!(
+            lines,
+            [
+                "ok    null: left alone in 2 of 2 searches, ruled out in 1; 40.0 repeats and 80 s on average"
+            ]
+        );
     }
 
     #[test]
