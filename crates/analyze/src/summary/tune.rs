@@ -248,6 +248,9 @@ pub struct TuneWinner {
     /// Records per second of the second load; absent if it is full speed, or was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_rate: Option<f64>,
+    /// With its settings, the load generator was the bottleneck: its gain may be larger.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generator_limited: bool,
 }
 
 /// In how many repeats a condition was kept.

@@ -16,7 +16,7 @@ use crate::summary::tune::{
     ConditionRecord, PhaseCost, RacePlace, RacedCandidate, SettingEffect, SettingLine,
     TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
 };
-use crate::summary::{GoalStatus, TrialSummary};
+use crate::summary::{Bottleneck, GoalStatus, TrialSummary};
 use crate::tuning::{
     RaceExit, condition_status, condition_values, of_winner, race, screened, sign, table,
 };
@@ -28,7 +28,10 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
     let record = run.tune.as_ref()?;
     let choice = record.choice.clone().unwrap_or_default();
     let proof = record.phase(TunePhaseKind::Proof);
-    let winner = proof.map(|proof| winner(run, (plan, record), &choice, proof, seed));
+    let winner = proof.map(|proof| TuneWinner {
+        generator_limited: is_generator_limited(trials, proof.arms.last()),
+        ..winner(run, (plan, record), &choice, proof, seed)
+    });
     let limit = trials.first().and_then(|trial| trial.limit.as_ref());
     let missed = match record.end {
         Some(TuneEnd::ConditionMissed { condition }) => {
@@ -384,7 +387,15 @@ fn winner(
             .collect(),
         elsewhere: elsewhere(run, plan, phase, other),
         other_rate: choice.other_rate.filter(|_| other.is_some()),
+        generator_limited: false,
     }
+}
+
+fn is_generator_limited(trials: &[TrialSummary], arm: Option<&TuneArm>) -> bool {
+    let index = arm.and_then(|arm| arm.trial);
+    let trial = trials.iter().find(|trial| Some(trial.index) == index);
+    let limit = trial.and_then(|trial| trial.limit.as_ref());
+    limit.is_some_and(|limit| limit.word == Bottleneck::Generator)
 }
 
 /// A condition over the repeats of an arm; arm 0 of the phase has the settings in force.

@@ -88,6 +88,7 @@ pub(crate) fn better() -> TuneSummary {
                 ratio: Some(ratio(0.6)),
             }],
             other_rate: Some(50_000.0),
+            generator_limited: false,
         }),
         left_out: vec![LeftOutSetting {
             name: "acks".to_owned(),
@@ -135,6 +136,11 @@ fn a_recommendation_has_its_proof_its_lines_and_their_reasons() {
                      3.10 ms; with the settings in force 4.00 ms).";
     assert!(details.contains(condition), "{details}");
     assert!(details.contains("false alarms: "), "{details}");
+    assert!(!details.contains("the gain may be larger"), "{details}");
+    let mut limited = search.clone();
+    limited.winner.as_mut().unwrap().generator_limited = true;
+    let details = super::details(&limited).join("\n");
+    assert!(details.contains("the gain may be larger"), "{details}");
 }
 
 #[test]
