@@ -237,11 +237,11 @@ fn values_that_had_no_turn_are_not_tried() {
     };
     let untried = |race: &TunePhase| {
         let found = summary(&TuneOptions::default(), record(race.clone()));
-        let settings = found.tune.unwrap().settings.into_iter();
+        let mut settings = found.tune.unwrap().settings.into_iter();
         let of_linger = |one: kgauge_analyze::summary::TriedSetting| {
             (one.name == "linger.ms").then_some(one.untried)
         };
-        settings.filter_map(of_linger).next().unwrap()
+        settings.find_map(of_linger).unwrap()
     };
     assert_eq!(untried(&race), ["100"]);
     // An arm that was never measured tries nothing.
