@@ -70,7 +70,7 @@ enum Command {
     /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
     /// Some 15 minutes
     CheckupCheck(checkup_check::CheckupOptions),
-    /// Capacities of 45 clusters, a third of them fitted and the others predicted by the code of kgauge size. Some five
+    /// Capacities of 45 clusters, a third of them fitted and the others predicted by the code of kgauge size. Some six
     /// hours on an otherwise idle machine, in parts: --only or --minutes limit one, and what was measured before is not
     /// measured again
     Backtest(backtest::BacktestOptions),
