@@ -1,8 +1,9 @@
 //! Has cargo build a program, and finds where cargo put it.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -38,6 +39,14 @@ impl ProgramOption {
             None => build(),
         }
     }
+}
+
+/// What tells a build from others: results of several builds can be told apart by it.
+pub(crate) fn fingerprint(program: &Path) -> Result<String> {
+    let bytes = fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&bytes);
+    Ok(format!("{:016x}", hasher.finish()))
 }
 
 /// kgauge itself, from the same packages as with `cargo run --release`.
@@ -94,6 +103,20 @@ fn executable(messages: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn builds_have_different_fingerprints() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, &name[..1]).unwrap();
+            path
+        };
+        let of = |name: &str| fingerprint(&path(name)).unwrap();
+        assert_eq!(of("a"), of("a2"));
+        assert_ne!(of("a"), of("b"));
+        assert!(fingerprint(&folder.path().join("none")).is_err());
+    }
 
     #[test]
     fn the_program_is_found_among_cargos_messages() {

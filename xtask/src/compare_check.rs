@@ -20,6 +20,7 @@ use crate::say::{print_line, remark};
 use crate::stop;
 use between::Spreads;
 use record::CheckRecord;
+pub(crate) use record::setup_of;
 
 /// One in this number of pairs may be wrong.
 const WRONG_PER: usize = 20;

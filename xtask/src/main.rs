@@ -24,6 +24,7 @@ mod processes;
 mod published;
 mod say;
 mod search_check;
+mod session_time;
 mod stop;
 mod truth_repeat;
 mod tune_check;
@@ -62,15 +63,16 @@ enum Command {
     /// on an otherwise idle machine
     AbCheck(ab_check::AbCheckOptions),
     /// Searches for settings with a planted winner and without one: does kgauge tune find the one, and nothing in the
-    /// other? Some two hours on the embedded cluster and four on Apache Kafka. --only and --seeds make a part of it;
-    /// what was answered before is not measured again
+    /// other? Some four hours on the embedded cluster and seven on Apache Kafka, in parts: --only, --seeds or --minutes
+    /// limit one, and what was answered before is not measured again
     TuneCheck(tune_check::TuneCheckOptions),
     /// kgauge checkup on Apache Kafka with a slow broker, a quota and a default replication of 1: each must be found.
     /// Then a broker stops, which must end the load, and Ctrl-C at random moments: nothing may be left.
     /// Some 15 minutes
     CheckupCheck(checkup_check::CheckupOptions),
-    /// Capacities of 39 clusters, a third of them fitted and the others predicted by the code of kgauge size. Some five
-    /// hours on an otherwise idle machine; what was measured before is not measured again
+    /// Capacities of 45 clusters, a third of them fitted and the others predicted by the code of kgauge size. Some six
+    /// hours on an otherwise idle machine, in parts: --only or --minutes limit one, and what was measured before is not
+    /// measured again
     Backtest(backtest::BacktestOptions),
     /// Loads from several processes: equal records and sums, clocks within their bounds, every loss noticed in
     /// time, the cost of merging. Some 15 minutes; the clocks need root

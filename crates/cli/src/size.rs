@@ -29,6 +29,12 @@ const RECORD_BYTES_MAX: f64 = 900e3;
 const RECORD_BYTES_MIN: f64 = 16.0;
 /// The larger `batch.size` of the trials.
 const BATCH_BYTES: f64 = 65_536.0;
+/// Bytes per second of the lowest scheduled rate, and the records per second that it may have: fewer have no
+/// percentiles.
+const LOW_BYTES_PER_S: f64 = 1e6;
+const LOW_RECORDS_PER_S: [f64; 2] = [10.0, 10_000.0];
+/// The scheduled rates, as multiples of the lowest one.
+const SCHEDULED: [(&str, f64); 3] = [("LOW", 1.0), ("MIDDLE", 10.0), ("HIGH", 40.0)];
 /// How far a codec compresses the trials' records, if neither a ratio nor a sample is given.
 const COMPRESSION_DEFAULT: f64 = 2.0;
 /// Tables of machine types are small.
@@ -113,7 +119,15 @@ fn measured_text(arguments: &SizeArgs) -> anyhow::Result<String> {
         Codec::None => size(record),
         _ => format!("{}, compressibility: {:.3}", size(record), ratio.max(1.0)),
     };
-    Ok(MEASURED
+    let [least, most] = LOW_RECORDS_PER_S;
+    let low = (LOW_BYTES_PER_S / record).clamp(least, most).round();
+    let scheduled = SCHEDULED
+        .iter()
+        .fold(MEASURED.to_owned(), |text, (name, times)| {
+            let rate = format!("{{constant: {}/s}}", low * times);
+            text.replace(&format!("{{constant: {name}}}"), &rate)
+        });
+    Ok(scheduled
         .replace("{size: RECORD}", &format!("{{size: {of_record}}}"))
         .replace("size: SMALL", &format!("size: {}", size(record / 10.0)))
         .replace(
@@ -226,6 +240,10 @@ mod tests {
     fn the_measured_records_are_those_that_are_sized() {
         let plain = text(&["--record", "400 kB"]);
         assert!(plain.contains("record: {size: 400000 B}"), "{plain}");
+        // 4, 40 and 160 MB/s: ten records per second are the fewest.
+        for rate in ["10/s", "100/s", "400/s"] {
+            assert!(plain.contains(&format!("constant: {rate}")), "{plain}");
+        }
         assert!(plain.contains("record.size: 40000 B") && plain.contains("record.size: 900000 B"));
         assert!(plain.contains("compression.type: none"));
         let packed = text(&[
@@ -241,6 +259,7 @@ mod tests {
             "{packed}"
         );
         assert!(packed.contains("record.size: 16 B") && packed.contains("type: zstd"));
+        assert!(packed.contains("constant: 400000/s"), "{packed}");
         for text in [plain, packed] {
             let scenario = Scenario::parse("broker-costs", &text);
             assert!(scenario.is_ok(), "{:?}", scenario.err());

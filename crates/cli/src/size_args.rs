@@ -20,7 +20,7 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_name = "RUN", required_unless_present = "measure", num_args = 1..)]
     pub(crate) from: Vec<PathBuf>,
 
-    /// Measure first: run fourteen trials on the target, most of them at full speed, in about fifteen
+    /// Measure first: run fifteen trials on the target, most of them at full speed, in about fifteen
     /// minutes
     #[arg(long, conflicts_with = "from")]
     pub(crate) measure: bool,

@@ -3,6 +3,7 @@
 //! a folder, so that the back-test can be made in parts and goes on where it was stopped.
 
 mod points;
+mod reading;
 mod table;
 
 use std::fs;
@@ -10,21 +11,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use kgauge_analyze::Summary;
-use kgauge_analyze::sizing::{TrialFacts, predict_capacity, trial_facts};
-use kgauge_results::RunRead;
+use anyhow::{Context, Result};
+use kgauge_analyze::sizing::{TrialFacts, predict_capacity};
 
 use crate::built::ProgramOption;
 use crate::folders::root;
 use crate::kafka::Job;
 use crate::say::{print_line, remark};
+use crate::session_time::{SessionClock, SessionLimit};
 use crate::stop;
 use points::{BacktestPoint, PointTarget, points};
-use table::{PredictedPoint, table};
+use reading::{MeasuredPoint, PointReading, read};
+use table::{BacktestTable, PredictedPoint};
 
-/// No search takes longer.
-const TIME_MAX: Duration = Duration::from_secs(2_400);
+/// The time of a search, by which it ends with the best bounds so far.
+const BUDGET_MIN: u64 = 15;
+/// No search takes longer, with the start of its cluster and its report.
+const TIME_MAX: Duration = Duration::from_secs(60 * BUDGET_MIN + 600);
 /// `--quick` measures each third of the predicted points.
 const QUICK_STEP: usize = 3;
 
@@ -47,27 +50,29 @@ pub(crate) struct BacktestOptions {
     #[arg(long, value_name = "PATH")]
     record: Option<PathBuf>,
     #[command(flatten)]
+    session: SessionLimit,
+    #[command(flatten)]
     program: ProgramOption,
 }
 
-/// A point that was measured.
-struct MeasuredPoint {
-    point: BacktestPoint,
-    /// Bytes per second that every window sustained, and that some did not.
-    lower: f64,
-    upper: f64,
-    facts: Vec<TrialFacts>,
-}
-
-/// Runs the command. Returns false when predictions are worse than they must be.
+/// Runs the command. Returns false when predictions are worse than they must be, or points are still to be measured.
 pub(crate) fn run(options: &BacktestOptions) -> Result<bool> {
+    let clock = options.session.start();
     let folder = root().join(&options.runs);
     fs::create_dir_all(&folder)?;
     let binary = match options.measured {
         true => None,
         false => Some(options.program.kgauge()?),
     };
-    let mut predicted = Vec::new();
+    let searches = PointSearches {
+        binary,
+        folder,
+        clock,
+    };
+    let mut table = BacktestTable {
+        is_whole: options.only.is_none() && !options.quick,
+        ..BacktestTable::default()
+    };
     for target in [PointTarget::Embedded, PointTarget::Kafka] {
         if options.only.is_some_and(|only| only != target) {
             continue;
@@ -75,24 +80,39 @@ pub(crate) fn run(options: &BacktestOptions) -> Result<bool> {
         let mut measured = Vec::new();
         for point in selected(target, options.quick) {
             stop::check()?;
-            match measure(binary.as_deref(), &folder, point) {
-                Ok(point) => measured.push(point),
+            match searches.reading(point) {
+                Ok(Some(PointReading::Measured(point))) => measured.push(point),
+                Ok(Some(PointReading::NoCapacity(why))) => table.left_out.push((point, why)),
+                Ok(None) => table.open.push(point),
                 // A search that fails must not cost those of hours.
-                Err(error) => remark(&format!("{}: {error:#}", point.name())),
+                Err(error) => {
+                    remark(&format!("{}: {error:#}", point.name()));
+                    table.open.push(point);
+                }
             }
         }
-        predicted.extend(predict(&measured));
+        predict(measured, &mut table);
     }
-    let (text, is_good) = table(&predicted);
+    let text = table.text();
     print_line(&text);
     if let Some(path) = &options.record {
-        let page = format!(
-            "# How well sizes are predicted\n\n`cargo xtask backtest`: the capacity of every point was searched with \
-             `kgauge capacity`; the points that are not listed were fitted.\n\n```\n{text}```\n"
-        );
-        fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
+        record(path, &table, &text)?;
     }
-    Ok(is_good)
+    Ok(table.is_good())
+}
+
+/// The result as a page.
+fn record(path: &Path, table: &BacktestTable, text: &str) -> Result<()> {
+    let page = format!(
+        "# How well sizes are predicted\n\n`cargo xtask backtest`: the capacity of every point was searched with `kgauge \
+         capacity`. A third of the points was fitted, and the code of `kgauge size` predicted the others. Measured on \
+         {}.\n\n```\n{text}```\n",
+        table.setup.as_deref().unwrap_or("an unknown machine")
+    );
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The points of a target: all fitted ones, and all or some of the others.
@@ -104,70 +124,81 @@ fn selected(target: PointTarget, quick: bool) -> Vec<BacktestPoint> {
     fitted.into_iter().chain(held_out).collect()
 }
 
-/// The point as it is in its run folder, or after a search.
-fn measure(binary: Option<&Path>, folder: &Path, point: BacktestPoint) -> Result<MeasuredPoint> {
-    let out = folder.join(point.name());
-    if let Ok(found) = read(&out, point) {
-        return Ok(found);
-    }
-    let binary = binary.context("it was not measured")?;
-    // What is left of a search that was stopped is of no use: another one would continue with warm brokers.
-    if out.is_dir() {
-        fs::remove_dir_all(&out)?;
-    }
-    let scenario = folder.join(format!("{}.yaml", point.name()));
-    fs::write(&scenario, point.scenario())?;
-    let mut command = Command::new(binary);
-    command
-        .arg("capacity")
-        .arg(&scenario)
-        .args(["--target", &point.target_text(), "--seed", "1", "--out"])
-        .arg(&out)
-        .current_dir(folder);
-    let words = format!("kgauge capacity {}", point.name());
-    let ended = Job::new(words, command, TIME_MAX).run()?;
-    stop::check()?;
-    let found = read(&out, point).with_context(|| {
-        let mut lines = ended.stderr.lines();
-        let error = lines.find(|line| line.contains("error"));
-        format!("{:?}: {}", ended.status, error.unwrap_or_default())
-    })?;
-    remark(&format!(
-        "{}: {:.2} to {:.2} MB/s",
-        point.name(),
-        found.lower / 1e6,
-        found.upper / 1e6
-    ));
-    Ok(found)
+/// Points that were measured, and new ones as long as there is time.
+struct PointSearches {
+    /// Absent if only points that are there count.
+    binary: Option<PathBuf>,
+    folder: PathBuf,
+    clock: SessionClock,
 }
 
-/// The capacity and the trials of a run; an error if the search did not end with two bounds.
-fn read(out: &Path, point: BacktestPoint) -> Result<MeasuredPoint> {
-    let run = RunRead::open(out)?;
-    let summary = Summary::of(&run);
-    let mut searches = summary.capacities.iter().flat_map(|one| &one.searches);
-    let search = searches.next().context("the run has no search")?;
-    ensure!(search.end.is_some(), "the search did not end");
-    let bounds = search.strict.lower.zip(search.strict.upper);
-    let (lower, upper) = bounds.context("the search found no two bounds")?;
-    let bytes = f64::from(point.record_bytes);
-    Ok(MeasuredPoint {
-        point,
-        lower: lower * bytes,
-        upper: upper * bytes,
-        facts: trial_facts(&run, &summary),
-    })
+impl PointSearches {
+    /// The point as it is in its run folder, or after a search. `None` without time for one.
+    fn reading(&self, point: BacktestPoint) -> Result<Option<PointReading>> {
+        let out = self.folder.join(point.name());
+        if let Ok(found) = read(&out, point) {
+            return Ok(Some(found));
+        }
+        let in_time = |_: &&PathBuf| self.clock.has(point.time());
+        match self.binary.as_ref().filter(in_time) {
+            Some(binary) => self.search(binary, point, &out).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn search(&self, binary: &Path, point: BacktestPoint, out: &Path) -> Result<PointReading> {
+        // What is left of a search that was stopped is of no use: another one would continue with warm brokers.
+        if out.is_dir() {
+            fs::remove_dir_all(out)?;
+        }
+        let scenario = self.folder.join(format!("{}.yaml", point.name()));
+        fs::write(&scenario, point.scenario())?;
+        let mut command = Command::new(binary);
+        command
+            .arg("capacity")
+            .arg(&scenario)
+            .args(["--target", &point.target_text(), "--seed", "1"])
+            .args(["--budget", &format!("{BUDGET_MIN} min")])
+            .arg("--out")
+            .arg(out)
+            .current_dir(&self.folder);
+        let words = format!("kgauge capacity {}", point.name());
+        let ended = Job::new(words, command, TIME_MAX).run()?;
+        stop::check()?;
+        let found = read(out, point).with_context(|| {
+            let mut lines = ended.stderr.lines();
+            let error = lines.find(|line| line.contains("error"));
+            format!("{:?}: {}", ended.status, error.unwrap_or_default())
+        })?;
+        let what = match &found {
+            PointReading::Measured(found) => {
+                let [lower, upper] = [found.lower, found.upper].map(|bound| bound / 1e6);
+                format!("{lower:.2} to {upper:.2} MB/s")
+            }
+            PointReading::NoCapacity(why) => (*why).to_owned(),
+        };
+        remark(&format!(
+            "{}: {what}, {:.0} s",
+            point.name(),
+            ended.took.as_secs_f64()
+        ));
+        Ok(found)
+    }
 }
 
 /// Predicts the points that were not fitted.
-fn predict(measured: &[MeasuredPoint]) -> Vec<PredictedPoint> {
+fn predict(measured: Vec<MeasuredPoint>, table: &mut BacktestTable) {
     let fitted = measured.iter().filter(|one| one.point.is_fitted);
     let trials: Vec<TrialFacts> = fitted.flat_map(|one| one.facts.clone()).collect();
-    let held_out = measured.iter().filter(|one| !one.point.is_fitted);
-    let predicted = held_out.filter_map(|one| {
+    for one in measured {
         let point = one.point;
+        table.setup.get_or_insert(one.setup);
+        if point.is_fitted {
+            table.fitted.push((point, [one.lower, one.upper]));
+            continue;
+        }
         match predict_capacity(&point.need(), &trials, &point.cluster()) {
-            Ok(predicted) => Some(PredictedPoint {
+            Ok(predicted) => table.predicted.push(PredictedPoint {
                 point,
                 lower: one.lower,
                 upper: one.upper,
@@ -175,9 +206,10 @@ fn predict(measured: &[MeasuredPoint]) -> Vec<PredictedPoint> {
             }),
             Err(error) => {
                 remark(&format!("{}: {error:?}", point.name()));
-                None
+                table
+                    .left_out
+                    .push((point, "the fitted points do not show enough"));
             }
         }
-    });
-    predicted.collect()
+    }
 }

@@ -1,5 +1,7 @@
 //! The clusters of the back-test: which are fitted, and which are predicted.
 
+use std::time::Duration;
+
 use kgauge_analyze::sizing::{GivenCluster, MachineType, SizingNeed};
 
 use crate::kafka::RELEASE;
@@ -36,16 +38,18 @@ pub(super) struct BacktestPoint {
     pub(super) is_fitted: bool,
 }
 
-/// Every point: 27 of Apache Kafka and 12 of the embedded cluster, of which a third is fitted.
+/// Every point: 33 of Apache Kafka and 12 of the embedded cluster, of which a third is fitted.
 pub(super) fn points() -> Vec<BacktestPoint> {
     const SIZES: [u32; 3] = [100, 1_000, 10_000];
     let mut points = Vec::new();
-    // Brokers, replicas, and limits of CPU; three brokers and the load share two processors.
-    let clusters: [(u32, u32, &[u32]); 4] = [
-        (1, 1, &[250, 500, 1_000]),
-        (3, 1, &[250, 400]),
-        (3, 2, &[250, 400]),
-        (3, 3, &[250, 400]),
+    // Brokers, replicas, and limits of CPU; three brokers and the load share two processors. With less than a third of a
+    // core, Java's compilers are not done within a warm-up.
+    let clusters: [(u32, u32, &[u32]); 5] = [
+        (1, 1, &[350, 600, 1_000]),
+        (3, 1, &[350, 500]),
+        (3, 2, &[350, 500]),
+        (3, 3, &[350, 500]),
+        (2, 2, &[350, 700]),
     ];
     for (row, (brokers, replication, limits)) in clusters.into_iter().enumerate() {
         for (column, milli_cores) in limits.iter().enumerate() {
@@ -100,6 +104,14 @@ impl BacktestPoint {
                 format!("embedded-{brokers}x{}mb-{size}b", self.cap_mb_per_s)
             }
         }
+    }
+
+    /// How long its search may take: what is left of a session must be as long.
+    pub(super) fn time(&self) -> Duration {
+        Duration::from_secs(match self.target {
+            PointTarget::Kafka => 900,
+            PointTarget::Embedded => 420,
+        })
     }
 
     /// The target, as `kgauge capacity` takes it.
@@ -195,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_third_is_fitted_and_every_level_of_it() {
-        for (target, all) in [(PointTarget::Kafka, 27), (PointTarget::Embedded, 12)] {
+        for (target, all) in [(PointTarget::Kafka, 33), (PointTarget::Embedded, 12)] {
             let points: Vec<BacktestPoint> = points()
                 .into_iter()
                 .filter(|point| point.target == target)
@@ -215,7 +227,7 @@ mod tests {
             levels(|point| point.cap_mb_per_s);
         }
         let names: BTreeSet<String> = points().iter().map(BacktestPoint::name).collect();
-        assert_eq!(names.len(), 39);
+        assert_eq!(names.len(), 45);
     }
 
     #[test]

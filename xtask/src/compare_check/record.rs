@@ -19,7 +19,7 @@ impl CheckRecord {
     /// Takes machine and version from a comparison, once.
     pub(super) fn setup_of(&mut self, comparison: &Value) {
         self.setup
-            .get_or_insert_with(|| setup(&comparison["runs"][0]));
+            .get_or_insert_with(|| setup_of(&comparison["runs"][0]));
     }
 
     /// Keeps what is printed.
@@ -45,8 +45,8 @@ impl CheckRecord {
     }
 }
 
-/// `2 x AMD EPYC, 23 GiB, Linux 6.18, kgauge 0.1.0`
-fn setup(run: &Value) -> String {
+/// `2 x AMD EPYC, 23 GiB, Linux 6.18, kgauge 0.1.0`, of the `machine` and the `kgauge` of a run.
+pub(crate) fn setup_of(run: &Value) -> String {
     const GIB: u64 = 1 << 30;
     let machine = &run["machine"];
     let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();

@@ -2,8 +2,8 @@
 //! best single measurement wins.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use kgauge_scenario::{derive_seed, shuffle};
@@ -12,6 +12,10 @@ use serde_json::Value;
 
 use super::kinds::SearchKind;
 use crate::folders::root;
+use crate::kafka::Job;
+
+/// No grid takes longer: 32 combinations on Apache Kafka take some six minutes.
+pub(super) const TIME_MAX: Duration = Duration::from_secs(900);
 
 /// What a grid and a random search choose, and what they cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,25 +48,25 @@ pub(super) fn search(binary: &Path, kind: SearchKind, seed: u32) -> Result<Other
     }
     let scenario = folder.path().join("grid.yaml");
     std::fs::write(&scenario, text)?;
-    let began = Instant::now();
-    let ended = Command::new(binary)
+    let mut command = Command::new(binary);
+    command
         .arg("run")
         .arg(&scenario)
         .args(["--target", kind.target, "--repeat", "1", "--json"])
         .args(["--seed", &seed.to_string()])
         .arg("--out")
-        .arg(folder.path().join("run"))
-        .stdin(Stdio::null())
-        .output()?;
-    let seconds = began.elapsed().as_secs_f64();
+        .arg(folder.path().join("run"));
+    let words = format!("the grid of {}", kind.name);
+    let ended = Job::new(words, command, TIME_MAX).run()?;
+    let is_complete = ended.status.is_some_and(|status| status.success());
     ensure!(
-        ended.status.success(),
-        "the grid of {}: {}\n{}",
-        kind.name,
+        is_complete,
+        "{}: {:?}\n{}",
+        ended.words,
         ended.status,
-        String::from_utf8_lossy(&ended.stderr)
+        ended.stderr
     );
-    let summary: Value = serde_json::from_slice(&ended.stdout).context("the summary is no JSON")?;
+    let summary: Value = serde_json::from_str(&ended.stdout).context("the summary is no JSON")?;
     let trials = trials(kind, &summary).context("a trial of the grid has no figure")?;
     ensure!(!trials.is_empty(), "the grid of {} is empty", kind.name);
     let mut random = trials.clone();
@@ -70,7 +74,7 @@ pub(super) fn search(binary: &Path, kind: SearchKind, seed: u32) -> Result<Other
     random.truncate(trials.len().div_ceil(2));
     Ok(OtherSearches {
         combinations: trials.len(),
-        seconds,
+        seconds: ended.took.as_secs_f64(),
         grid: best(&trials),
         random: best(&random),
     })

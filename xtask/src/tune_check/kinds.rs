@@ -1,5 +1,10 @@
 //! The kinds of searches that are checked: scenarios in which one setting helps, and some in which none does.
 
+use std::time::Duration;
+
+/// What a search takes besides its budget: its cluster starts and warms up, and its report is made.
+const AROUND: Duration = Duration::from_secs(180);
+
 /// A setting that a search may change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CheckedSetting {
@@ -17,7 +22,8 @@ pub(super) struct SearchKind {
     pub(super) scenario: &'static str,
     /// Whether the figure is p99, so that less is better.
     pub(super) is_latency: bool,
-    pub(super) budget: &'static str,
+    /// The budget of a search, in minutes.
+    pub(super) budget_min: u32,
     /// The setting that helps, if one does.
     pub(super) planted: Option<CheckedSetting>,
     /// Settings that do nothing.
@@ -25,9 +31,27 @@ pub(super) struct SearchKind {
 }
 
 impl SearchKind {
+    /// How long a search takes at most, with the start of its cluster and its report.
+    pub(super) fn time(&self) -> Duration {
+        Duration::from_secs(60 * u64::from(self.budget_min)) + AROUND
+    }
+
     /// All settings that may change.
     pub(super) fn settings(&self) -> impl Iterator<Item = CheckedSetting> {
         self.planted.into_iter().chain(self.others.iter().copied())
+    }
+
+    /// Whether the settings that change are right: the planted one is among them, or there are none.
+    pub(super) fn is_right(&self, changed: &[String]) -> bool {
+        match self.planted {
+            Some(planted) => changed.iter().any(|name| name == planted.name()),
+            None => changed.is_empty(),
+        }
+    }
+
+    /// Whether nothing else changes either.
+    pub(super) fn is_exact(&self, changed: &[String]) -> bool {
+        self.is_right(changed) && changed.len() == usize::from(self.planted.is_some())
     }
 
     /// The kind of a name.
@@ -71,7 +95,7 @@ pub(super) const KINDS: [SearchKind; 6] = [
         target: "embedded",
         scenario: "tuned-batch.yaml",
         is_latency: false,
-        budget: "4 min",
+        budget_min: 4,
         planted: Some(setting("writers.settings.batch.size", "16384", "32768")),
         others: NOTHING,
     },
@@ -80,7 +104,7 @@ pub(super) const KINDS: [SearchKind; 6] = [
         target: "embedded",
         scenario: "tuned-linger.yaml",
         is_latency: true,
-        budget: "6 min",
+        budget_min: 6,
         planted: Some(setting("writers.settings.linger.ms", "20", "0")),
         others: NOTHING,
     },
@@ -89,7 +113,7 @@ pub(super) const KINDS: [SearchKind; 6] = [
         target: "embedded",
         scenario: "tuned-partitions.yaml",
         is_latency: false,
-        budget: "4 min",
+        budget_min: 4,
         planted: Some(setting("topic.partitions", "1", "4")),
         others: NOTHING,
     },
@@ -98,7 +122,7 @@ pub(super) const KINDS: [SearchKind; 6] = [
         target: "embedded",
         scenario: "tuned-batch.yaml",
         is_latency: false,
-        budget: "4 min",
+        budget_min: 4,
         planted: None,
         others: NOTHING,
     },
@@ -107,7 +131,7 @@ pub(super) const KINDS: [SearchKind; 6] = [
         target: HALF_CPU,
         scenario: "tuned-kafka.yaml",
         is_latency: false,
-        budget: "10 min",
+        budget_min: 10,
         planted: Some(setting("writers.settings.compression.type", "none", "lz4")),
         others: NOTHING,
     },
@@ -116,7 +140,7 @@ pub(super) const KINDS: [SearchKind; 6] = [
         target: HALF_CPU,
         scenario: "tuned-kafka.yaml",
         is_latency: false,
-        budget: "10 min",
+        budget_min: 10,
         planted: None,
         others: NOTHING,
     },

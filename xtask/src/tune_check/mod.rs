@@ -4,25 +4,30 @@
 
 mod beside;
 mod kinds;
+mod outcome;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::built::ProgramOption;
+use crate::built::{ProgramOption, fingerprint};
 use crate::folders::root;
+use crate::kafka::Job;
 use crate::say::{print_line, remark};
+use crate::session_time::{SessionClock, SessionLimit};
 use crate::stop;
 use beside::OtherSearches;
 use kinds::{KINDS, SearchKind};
+use outcome::KindOutcome;
 
-/// One in this number of searches may be wrong.
-const WRONG_PER: usize = 20;
+/// The verdict of a search that could not judge the settings in force.
+const REFUSED: &str = "refused";
+/// `--quick` makes this number of searches of each kind.
+const QUICK_SEEDS: u32 = 3;
 
 /// What is checked.
 #[derive(Debug, clap::Args)]
@@ -33,12 +38,20 @@ pub(crate) struct TuneCheckOptions {
     /// Only these kinds
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = KINDS.map(|kind| kind.name))]
     only: Vec<String>,
+    /// Only the first three seeds, for a first look
+    #[arg(long)]
+    quick: bool,
     /// Also measure a grid of all combinations for each seed, and draw a random search from it
     #[arg(long)]
     beside: bool,
+    /// Make no search: print the answers that are there
+    #[arg(long)]
+    answered: bool,
     /// Folder of the answers; searches that it has are not made again
     #[arg(long, value_name = "DIR", default_value = "target/tune-check")]
     answers: PathBuf,
+    #[command(flatten)]
+    session: SessionLimit,
     #[command(flatten)]
     program: ProgramOption,
 }
@@ -59,6 +72,27 @@ fn seed_range(text: &str) -> Result<SeedRange, String> {
     }
 }
 
+impl TuneCheckOptions {
+    fn kinds(&self) -> Vec<SearchKind> {
+        match self.only.is_empty() {
+            true => KINDS.to_vec(),
+            false => self
+                .only
+                .iter()
+                .filter_map(|name| SearchKind::named(name))
+                .collect(),
+        }
+    }
+
+    fn seeds(&self) -> std::ops::RangeInclusive<u32> {
+        let SeedRange { first, last } = self.seeds;
+        match self.quick {
+            true => first..=last.min(first.saturating_add(QUICK_SEEDS - 1)),
+            false => first..=last,
+        }
+    }
+}
+
 /// The answer of one search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct SearchAnswer {
@@ -68,70 +102,106 @@ struct SearchAnswer {
     repeats: f64,
     /// The time of the whole command.
     seconds: f64,
+    /// The build that made it.
+    #[serde(default)]
+    build: String,
     /// What a grid and a random search would have said, if they were measured.
     #[serde(default)]
     beside: Option<OtherSearches>,
 }
 
-/// Runs the command. Returns false when too many searches were wrong.
+/// Runs the command. Returns false when too many searches were wrong, or some are still to be made.
 pub(crate) fn run(options: &TuneCheckOptions) -> Result<bool> {
-    let binary = options.program.kgauge()?;
+    let clock = options.session.start();
     let folder = root().join(&options.answers);
     fs::create_dir_all(&folder)?;
-    let names = &options.only;
-    let selected: Vec<SearchKind> = match names.is_empty() {
-        true => KINDS.to_vec(),
-        false => names
-            .iter()
-            .filter_map(|name| SearchKind::named(name))
-            .collect(),
+    let program = match options.answered {
+        true => None,
+        false => Some(SearchProgram::of(options)?),
+    };
+    let searches = Searches {
+        program,
+        folder,
+        with_others: options.beside,
+        clock,
     };
     let mut is_good = true;
-    for kind in selected {
+    for kind in options.kinds() {
         let mut answers = Vec::new();
-        let seeds = options.seeds.first..=options.seeds.last;
-        let count = seeds.clone().count();
-        for seed in seeds {
+        for seed in options.seeds() {
             stop::check()?;
-            let file = folder.join(format!("{}-{seed}.json", kind.name));
-            match answer_of(&binary, kind, seed, &file, options.beside) {
-                Ok(answer) => answers.push(answer),
+            match searches.answer(kind, seed) {
+                Ok(answer) => answers.extend(answer),
                 // A cluster that does not start must not cost the searches of hours.
                 Err(error) => remark(&format!("{} {seed}: {error:#}", kind.name)),
             }
         }
         stop::check()?;
-        is_good &= print_kind(kind, &answers, count);
+        let outcome = KindOutcome::of(kind, &answers, options.seeds().count());
+        outcome.lines().iter().for_each(|line| print_line(line));
+        is_good &= outcome.is_good();
     }
     Ok(is_good)
 }
 
-/// The answer for a seed: that in its file, or that of a new search.
-fn answer_of(
-    binary: &Path,
-    kind: SearchKind,
-    seed: u32,
-    file: &Path,
-    with_others: bool,
-) -> Result<SearchAnswer> {
-    let mut answer = match fs::read(file) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .with_context(|| format!("{} is damaged; remove it", file.display()))?,
-        Err(_) => {
-            let answer = search(binary, kind, seed)?;
-            write(file, &answer)?;
-            answer
-        }
-    };
-    if with_others && answer.beside.is_none() {
-        answer.beside = Some(beside::search(binary, kind, seed)?);
-        write(file, &answer)?;
+/// The kgauge that makes searches.
+struct SearchProgram {
+    binary: PathBuf,
+    build: String,
+}
+
+impl SearchProgram {
+    fn of(options: &TuneCheckOptions) -> Result<SearchProgram> {
+        let binary = options.program.kgauge()?;
+        let build = fingerprint(&binary)?;
+        Ok(SearchProgram { binary, build })
     }
-    remark(&format!(
-        "{} {seed}: {} {:?} after {} repeats, {:.0} s",
-        kind.name, answer.verdict, answer.recommended, answer.repeats, answer.seconds
-    ));
-    Ok(answer)
+}
+
+/// Answers that are there, and new ones as long as there is time.
+struct Searches {
+    /// Absent if only answers that are there count.
+    program: Option<SearchProgram>,
+    folder: PathBuf,
+    with_others: bool,
+    clock: SessionClock,
+}
+
+impl Searches {
+    /// The answer for a seed: that in its file, or that of a new search. `None` without time for one.
+    fn answer(&self, kind: SearchKind, seed: u32) -> Result<Option<SearchAnswer>> {
+        let file = self.folder.join(format!("{}-{seed}.json", kind.name));
+        let program = self.program.as_ref();
+        let in_time = |expected| program.filter(|_| self.clock.has(expected));
+        let mut answer = match (read(&file)?, in_time(kind.time())) {
+            (Some(answer), _) => answer,
+            (None, Some(program)) => {
+                let answer = search(program, kind, seed)?;
+                write(&file, &answer)?;
+                answer
+            }
+            (None, None) => return Ok(None),
+        };
+        let others = in_time(beside::TIME_MAX).filter(|_| self.with_others);
+        if let Some(program) = others.filter(|_| answer.beside.is_none()) {
+            answer.beside = Some(beside::search(&program.binary, kind, seed)?);
+            write(&file, &answer)?;
+        }
+        remark(&format!(
+            "{} {seed}: {} {:?} after {} repeats, {:.0} s",
+            kind.name, answer.verdict, answer.recommended, answer.repeats, answer.seconds
+        ));
+        Ok(Some(answer))
+    }
+}
+
+fn read(file: &Path) -> Result<Option<SearchAnswer>> {
+    let Ok(bytes) = fs::read(file) else {
+        return Ok(None);
+    };
+    let answer = serde_json::from_slice(&bytes)
+        .with_context(|| format!("{} is damaged; remove it", file.display()))?;
+    Ok(Some(answer))
 }
 
 fn write(file: &Path, answer: &SearchAnswer) -> Result<()> {
@@ -140,7 +210,7 @@ fn write(file: &Path, answer: &SearchAnswer) -> Result<()> {
 }
 
 /// One search.
-fn search(binary: &Path, kind: SearchKind, seed: u32) -> Result<SearchAnswer> {
+fn search(program: &SearchProgram, kind: SearchKind, seed: u32) -> Result<SearchAnswer> {
     let folder = tempfile::tempdir()?;
     let candidates = kind
         .settings()
@@ -149,27 +219,37 @@ fn search(binary: &Path, kind: SearchKind, seed: u32) -> Result<SearchAnswer> {
         true => "latency",
         false => "throughput",
     };
-    let began = Instant::now();
-    let ended = Command::new(binary)
+    let mut command = Command::new(&program.binary);
+    command
         .args(["tune", kind.scenario, "--target", kind.target])
-        .args(["--goal", goal, "--budget", kind.budget])
+        .args(["--goal", goal])
+        .args(["--budget", &format!("{} min", kind.budget_min)])
         .args(candidates)
         .args(["--json", "--seed", &seed.to_string()])
         .arg("--out")
         .arg(folder.path().join("run"))
-        .current_dir(root().join("xtask/compare"))
-        .stdin(Stdio::null())
-        .output()?;
-    let seconds = began.elapsed().as_secs_f64();
+        .current_dir(root().join("xtask/compare"));
+    // A search ends by its budget. One that does not is ended after twice that time.
+    let words = format!("kgauge tune {}", kind.scenario);
+    let ended = Job::new(words, command, 2 * kind.time()).run()?;
+    let code = ended.status.and_then(|status| status.code());
     // 2 is an inconclusive search.
     ensure!(
-        matches!(ended.status.code(), Some(0 | 2)),
-        "{}\n{}",
+        matches!(code, Some(0 | 2)),
+        "{}: {:?}\n{}",
+        ended.words,
         ended.status,
-        String::from_utf8_lossy(&ended.stderr)
+        ended.stderr
     );
-    let summary: Value = serde_json::from_slice(&ended.stdout).context("the summary is no JSON")?;
-    answer(&summary["tune"], seconds).context("the summary has no search")
+    let summary: Value = serde_json::from_str(&ended.stdout).context("the summary is no JSON")?;
+    let answer = answer(&summary["tune"], ended.took.as_secs_f64());
+    let answer = answer.context("the summary has no search")?;
+    // Settings in force that cannot be judged say nothing of the search, whatever is planted.
+    ensure!(answer.verdict != REFUSED, "nothing was tried");
+    Ok(SearchAnswer {
+        build: program.build.clone(),
+        ..answer
+    })
 }
 
 /// What the part `tune` of a summary says.
@@ -187,74 +267,10 @@ fn answer(tune: &Value, seconds: f64) -> Option<SearchAnswer> {
         recommended: names.collect(),
         repeats: phases.filter_map(|phase| phase["repeats"].as_f64()).sum(),
         seconds,
+        build: String::new(),
         beside: None,
         verdict,
     })
-}
-
-/// Whether the settings that change are right: the planted one is among them, or there are none.
-fn is_right(kind: SearchKind, changed: &[String]) -> bool {
-    match kind.planted {
-        Some(planted) => changed.iter().any(|name| name == planted.name()),
-        None => changed.is_empty(),
-    }
-}
-
-/// Whether nothing else changes either.
-fn is_exact(kind: SearchKind, changed: &[String]) -> bool {
-    is_right(kind, changed) && changed.len() == usize::from(kind.planted.is_some())
-}
-
-/// Prints how often a kind was right and what it cost. True if that is enough. Searches without an answer are wrong.
-fn print_kind(kind: SearchKind, answers: &[SearchAnswer], of: usize) -> bool {
-    let count = |is_it: fn(SearchKind, &[String]) -> bool| {
-        let found = answers.iter().filter(|one| is_it(kind, &one.recommended));
-        found.count()
-    };
-    let right = count(is_right);
-    let is_good = of - right <= of / WRONG_PER;
-    let mean = |value: fn(&SearchAnswer) -> f64| {
-        answers.iter().map(value).sum::<f64>() / answers.len().max(1) as f64
-    };
-    let what = match kind.planted {
-        Some(_) => "found",
-        None => "left alone",
-    };
-    print_line(&format!(
-        "{}  {}: {what} in {right} of {of} searches, exactly in {}; {:.1} repeats and {:.0} s on average",
-        if is_good { "ok  " } else { "FAIL" },
-        kind.name,
-        count(is_exact),
-        mean(|one| one.repeats),
-        mean(|one| one.seconds),
-    ));
-    print_others(kind, answers);
-    is_good
-}
-
-/// Prints what the other searches chose, as far as they were measured.
-fn print_others(kind: SearchKind, answers: &[SearchAnswer]) {
-    let others: Vec<&OtherSearches> = answers
-        .iter()
-        .filter_map(|one| one.beside.as_ref())
-        .collect();
-    let Some(first) = others.first() else {
-        return;
-    };
-    let exact = |chosen: fn(&OtherSearches) -> &[String]| {
-        let found = others.iter().filter(|one| is_exact(kind, chosen(one)));
-        found.count()
-    };
-    let seconds = others.iter().map(|one| one.seconds).sum::<f64>() / others.len() as f64;
-    print_line(&format!(
-        "      a grid of {} combinations: exactly in {} of {}, {seconds:.0} s; a random search in half of it: exactly in \
-         {}, {:.0} s",
-        first.combinations,
-        exact(|one| &one.grid),
-        others.len(),
-        exact(|one| &one.random),
-        seconds / 2.0,
-    ));
 }
 
 #[cfg(test)]
@@ -274,48 +290,40 @@ mod tests {
         });
         let found = answer(&tune, 60.5).unwrap();
         assert_eq!((found.repeats, found.seconds), (11.0, 60.5));
-        assert!(is_exact(kind("batch"), &found.recommended));
-        assert!(!is_right(kind("null"), &found.recommended));
+        assert!(kind("batch").is_exact(&found.recommended));
+        assert!(!kind("null").is_right(&found.recommended));
         let nothing = serde_json::json!({
             "verdict": "nothing-helps",
             "winner": {"changes": [{"names": ["batch.size"]}]},
             "phases": [],
         });
         let found = answer(&nothing, 1.0).unwrap();
-        assert!(is_right(kind("null"), &found.recommended));
+        assert!(kind("null").is_right(&found.recommended));
         assert!(answer(&Value::Null, 1.0).is_none());
     }
 
     #[test]
-    fn answers_of_earlier_parts_are_read_again() {
+    fn answers_of_earlier_parts_are_read_again_and_others_need_a_program() {
         let answer = SearchAnswer {
             verdict: "better".to_owned(),
             recommended: vec!["topic.partitions".to_owned()],
             repeats: 40.0,
             seconds: 80.0,
+            build: "one".to_owned(),
             beside: None,
         };
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("partitions-1.json");
-        write(&file, &answer).unwrap();
-        // No program is needed for a search that was made.
-        let nobody = Path::new("/nonexistent");
-        let again = answer_of(nobody, kind("partitions"), 1, &file, false).unwrap();
-        assert_eq!(again, answer);
-        assert!(is_exact(kind("partitions"), &again.recommended));
-    }
-
-    #[test]
-    fn a_search_without_an_answer_is_wrong() {
-        let right = SearchAnswer {
-            verdict: "better".to_owned(),
-            recommended: vec!["batch.size".to_owned()],
-            repeats: 40.0,
-            seconds: 80.0,
-            beside: None,
+        write(&folder.path().join("partitions-1.json"), &answer).unwrap();
+        let searches = Searches {
+            program: None,
+            folder: folder.path().to_owned(),
+            with_others: true,
+            clock: SessionLimit::default().start(),
         };
-        assert!(print_kind(kind("batch"), &vec![right.clone(); 19], 20));
-        assert!(!print_kind(kind("batch"), &vec![right; 18], 20));
+        let found = |seed| searches.answer(kind("partitions"), seed).unwrap();
+        assert_eq!((found(1), found(2)), (Some(answer), None));
+        std::fs::write(folder.path().join("partitions-3.json"), "{").unwrap();
+        assert!(searches.answer(kind("partitions"), 3).is_err());
     }
 
     #[test]

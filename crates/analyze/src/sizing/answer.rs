@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compression::RecordSample;
-use super::cost::TermCost;
+use super::cost::{CostTerm, TermCost};
 use super::curve::LatencyReading;
 use super::demand::{ClientHabits, PeakLoad};
 use super::facts::{MeasuredRelease, SizingMachine, UnusableTrial};
@@ -35,6 +35,10 @@ pub struct SizeAnswer {
     pub costs: Vec<TermCost>,
     /// The median error, as a fraction, with which a trial's CPU is predicted from trials of other setups.
     pub cost_error: f64,
+    /// Kinds of work that the need lacks and every trial had: their cost is part of that of other work, and so of the
+    /// answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entangled: Vec<CostTerm>,
     /// Partitions that throughput needs.
     pub partitions: PartitionNeed,
     /// The machine types, the cheapest first; those without a price follow, the fewest machines first.
@@ -91,12 +95,14 @@ pub struct MachineChoice {
     pub machine: MachineType,
     /// Brokers, those that may be lost included.
     pub brokers: u32,
-    /// 90 % interval of that number.
+    /// 90 % interval of that number. With an upper end of 10,000, it is uncertain whether any number is enough.
     pub brokers_interval: Interval,
     /// The resource that asks for the most.
     pub binding: SizingResource,
     /// Partitions that throughput needs, and more until brokers lead about equally many.
     pub partitions: u32,
+    /// 90 % interval of that number.
+    pub partitions_interval: Interval,
     /// Each resource.
     pub resources: Vec<ResourceNeed>,
     /// Bytes on all disks, with all replicas.

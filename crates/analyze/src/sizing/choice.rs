@@ -7,7 +7,7 @@ use super::machine::MachineType;
 use super::need::SizingNeed;
 use super::price::{MonthlyPrice, disk_bytes_each};
 use super::range::{Extrapolation, MissingTrial, outside_of_cluster};
-use super::resources::{PlannedUse, ResourceNeed, Sizing, SizingResource};
+use super::resources::{BROKERS_MAX, PlannedUse, ResourceNeed, Sizing, SizingResource};
 use super::rules::rules;
 
 /// The machine types that can do it, the cheapest first. An error names the trials without which none can be
@@ -85,11 +85,11 @@ impl<'a> ClusterSizer<'a> {
             .iter()
             .find(|need| need.brokers == Some(brokers))
             .map_or(SizingResource::Replicas, |need| need.resource);
-        // A draw for which no number suffices lies beyond the upper end.
+        // A draw for which no number suffices needs more than any.
+        let all_brokers = |sizing: &Sizing<'_>| sizing.all_brokers(machine).unwrap_or(BROKERS_MAX);
         let counts: Vec<f64> = drawn
             .iter()
-            .filter_map(|sizing| sizing.all_brokers(machine))
-            .map(f64::from)
+            .map(|sizing| f64::from(all_brokers(sizing)))
             .collect();
         let interval = |expected: f64, of: &dyn Fn(&Sizing<'_>) -> f64| {
             let values: Vec<f64> = drawn.iter().map(of).collect();
@@ -101,7 +101,7 @@ impl<'a> ClusterSizer<'a> {
         let expected_price = price(&expected, brokers);
         let prices: Vec<f64> = drawn
             .iter()
-            .filter_map(|sizing| price(sizing, sizing.all_brokers(machine)?))
+            .filter_map(|sizing| price(sizing, all_brokers(sizing)))
             .map(|price| price.total())
             .collect();
         let cpu = expected.usage(SizingResource::Cpu, machine, brokers);
@@ -110,12 +110,16 @@ impl<'a> ClusterSizer<'a> {
             expected.stored(brokers),
             disk_bytes_each(&expected, brokers),
         );
+        let partitions = expected.partitions(brokers);
         Some(MachineChoice {
             machine: machine.clone(),
             brokers,
             brokers_interval: interval_of(&counts, f64::from(brokers)),
             binding,
-            partitions: expected.partitions(brokers),
+            partitions,
+            partitions_interval: interval(f64::from(partitions), &|sizing| {
+                f64::from(sizing.partitions(brokers))
+            }),
             resources: resources.to_vec(),
             stored_bytes: stored,
             stored_interval: interval(stored, &|sizing| sizing.stored(brokers)),
@@ -151,7 +155,7 @@ fn resource_need(
     let count = expected.brokers(resource, machine).filter(|_| is_counted);
     let counts: Vec<f64> = drawn
         .iter()
-        .filter_map(|sizing| sizing.brokers(resource, machine))
+        .map(|sizing| sizing.brokers(resource, machine).unwrap_or(BROKERS_MAX))
         .map(f64::from)
         .collect();
     ResourceNeed {

@@ -15,6 +15,8 @@ pub const TRIALS_MIN: usize = 4;
 pub(super) const DRAWS: usize = 400;
 /// Kinds of work.
 pub(super) const TERMS: usize = CostTerm::ALL.len();
+/// Numbers of followers or readers that differ by less do not show what each costs.
+const MULTIPLE_MIN: f64 = 1.5;
 
 /// A kind of work of brokers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -77,6 +79,27 @@ impl CostTerm {
             | CostTerm::Record
             | CostTerm::ReplicatedBatch
             | CostTerm::FetchRequest => false,
+        }
+    }
+
+    /// Whether a need has this kind of work at all.
+    fn is_in(self, need: &SizingNeed, is_compressed: bool) -> bool {
+        match self {
+            CostTerm::ReplicatedBatch => need.replication > 1,
+            CostTerm::FetchRequest => need.fan_out > 0.0,
+            CostTerm::BrokerSecond | CostTerm::ProduceRequest | CostTerm::Record => true,
+            _ => self.is_needed(need, is_compressed),
+        }
+    }
+
+    /// The work of which each trial has a multiple of its own: as many times as it has followers or readers.
+    fn base(self) -> Option<CostTerm> {
+        match self {
+            CostTerm::ReplicatedByte | CostTerm::OutByte | CostTerm::FetchRequest => {
+                Some(CostTerm::InByte)
+            }
+            CostTerm::ReplicatedBatch => Some(CostTerm::Batch),
+            _ => None,
         }
     }
 }
@@ -179,6 +202,8 @@ pub(super) struct CostModel {
     draws: Vec<UnitCosts>,
     /// Measured by predicted CPU of trials, predicted without their setup.
     errors: Vec<f64>,
+    /// Kinds of work that the need lacks, and whose cost is in that of other work.
+    pub(super) entangled: Vec<CostTerm>,
 }
 
 impl CostModel {
@@ -188,7 +213,8 @@ impl CostModel {
         let points: Vec<Point> = trials.iter().filter_map(|facts| Point::of(facts)).collect();
         let setups = setups(&points);
         let folds = folds(&setups);
-        let terms = terms(&points, folds.len(), need, is_compressed);
+        let entangled = entangled(&points, need, is_compressed);
+        let terms = terms(&points, folds.len(), need, is_compressed, &entangled);
         let all: Vec<usize> = (0..points.len()).collect();
         let costs = fitted(&points, &all, terms);
         let draw = |draw: usize| {
@@ -208,6 +234,7 @@ impl CostModel {
                 .iter()
                 .filter_map(|fold| left_out_error(&points, fold, terms))
                 .collect(),
+            entangled,
         }
     }
 
@@ -287,6 +314,12 @@ impl<'a> Point<'a> {
             cores,
         })
     }
+
+    fn amount(&self, term: CostTerm) -> f64 {
+        let mut pairs = CostTerm::ALL.iter().zip(self.amounts);
+        let found = pairs.find(|(known, _)| **known == term);
+        found.map_or(0.0, |(_, amount)| amount)
+    }
 }
 
 /// The indices of the trials of each setup.
@@ -321,18 +354,37 @@ fn resampled(setups: &[Vec<usize>], draw: usize) -> Vec<usize> {
     drawn
 }
 
+/// Kinds of work that the need lacks and that every trial had, so that nobody knows their cost apart from that of the
+/// work that they came with. They are not fitted: the answer has their cost, and is too large rather than too small.
+fn entangled(points: &[Point<'_>], need: &SizingNeed, is_compressed: bool) -> Vec<CostTerm> {
+    let is_entangled = |term: &CostTerm| {
+        let multiple = |point: &Point<'_>| match term.base() {
+            Some(base) => point.amount(*term) / point.amount(base),
+            // What TLS and compression are about is all bytes of a trial, so only trials without them show their cost.
+            None => f64::from(u8::from(point.amount(*term) > 0.0)),
+        };
+        let multiples = || points.iter().map(multiple);
+        let least = multiples().fold(f64::INFINITY, f64::min);
+        let most = multiples().fold(0.0, f64::max);
+        !term.is_in(need, is_compressed) && least > 0.0 && most < MULTIPLE_MIN * least
+    };
+    CostTerm::ALL.into_iter().filter(is_entangled).collect()
+}
+
 /// Which kinds of work are fitted: those that occur, the needed ones first.
 fn terms(
     points: &[Point<'_>],
     setups: usize,
     need: &SizingNeed,
     is_compressed: bool,
+    entangled: &[CostTerm],
 ) -> [bool; TERMS] {
     let mut left = terms_max(setups);
     let mut taken = [false; TERMS];
     for needed in [true, false] {
         for (index, term) in CostTerm::ALL.into_iter().enumerate() {
-            let occurs = points.iter().any(|point| point.amounts[index] > 0.0);
+            let is_there = points.iter().any(|point| point.amounts[index] > 0.0);
+            let occurs = is_there && !entangled.contains(&term);
             if left > 0 && occurs && term.is_needed(need, is_compressed) == needed {
                 taken[index] = true;
                 left -= 1;
@@ -470,6 +522,46 @@ mod tests {
         assert_eq!(terms_max(4), 2);
         assert_eq!(setups_needed(&need(), false), 6);
         assert_eq!(terms_max(6), 4);
+    }
+
+    #[test]
+    fn what_every_trial_had_stays_in_the_cost_of_other_work() {
+        let cost_of_a_byte = |model: &CostModel| {
+            let terms = model.terms();
+            let mut terms = terms.iter();
+            let found = terms.find(|cost| cost.term == CostTerm::InByte);
+            found.map_or(0.0, |cost| cost.cpu_ns)
+        };
+        // 2 ns for a byte, and 1 ns for its encryption.
+        let mut trials = trials(&[1.0]);
+        let add_tls = |facts: &mut TrialFacts| {
+            facts.tls = true;
+            facts.cpu_cores = facts.cpu_cores.map(|cores| cores + 1e-9 * facts.in_bytes);
+        };
+        let plain = trials[5].clone();
+        trials.iter_mut().for_each(add_tls);
+        let all = model(&trials);
+        assert_eq!(all.entangled, [CostTerm::TlsByte]);
+        assert!((cost_of_a_byte(&all) - 3.0).abs() < 1e-6);
+        trials[5] = plain;
+        let some = model(&trials);
+        assert!(some.entangled.is_empty());
+        assert!((cost_of_a_byte(&some) - 2.0).abs() < 1e-6);
+        // Two followers of every trial are no matter for a need with three replicas, but for one without.
+        let followed: Vec<TrialFacts> = (1_u8..=6)
+            .map(|load| trial(1e7 * f64::from(load), 3e4 / f64::from(load), 3, 1.0))
+            .collect();
+        assert!(model(&followed).entangled.is_empty());
+        let alone = SizingNeed {
+            replication: 1,
+            ..need()
+        };
+        let followed: Vec<&TrialFacts> = followed.iter().collect();
+        let entangled = CostModel::fit(&followed, &alone, false).entangled;
+        assert_eq!(
+            entangled,
+            [CostTerm::ReplicatedByte, CostTerm::ReplicatedBatch]
+        );
     }
 
     #[test]

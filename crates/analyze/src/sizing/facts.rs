@@ -279,6 +279,10 @@ impl TrialFacts {
                 add_repeats(&mut self.read_bytes_repeats, &logical.values);
             }
             FlowKind::Produce | FlowKind::Echo | FlowKind::Unknown => {
+                if flow.kind == FlowKind::Echo {
+                    // Its consumers share the partitions, so that each record is read once.
+                    self.out_bytes += wire.unwrap_or(logical.mean);
+                }
                 self.records += throughput.records_per_s.mean;
                 self.logical_bytes += logical.mean;
                 add_repeats(&mut self.logical_bytes_repeats, &logical.values);

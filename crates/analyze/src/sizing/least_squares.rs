@@ -1,7 +1,7 @@
 //! Least squares with coefficients that cannot be negative.
 //!
 //! A request, a batch or a byte costs time; none gives time back. Lawson and Hanson's active-set method finds the
-//! exact solution ("Solving Least Squares Problems", 1974, chapter 23). The problems here have at most eight columns.
+//! exact solution ("Solving Least Squares Problems", 1974, chapter 23). The problems here have at most a dozen columns.
 
 /// Smallest pivot, and smallest gradient, that count as different from 0; columns are scaled to a length of 1.
 const TINY: f64 = 1e-10;
@@ -89,10 +89,11 @@ fn unbounded(rows: &[Vec<f64>], values: &[f64], free: &[bool]) -> Vec<f64> {
 /// Gauss's elimination with the largest pivot; a column without one gets 0.
 fn eliminated(matrix: &mut [Vec<f64>]) -> Vec<f64> {
     let size = matrix.len();
-    let mut is_solved = vec![false; size];
+    // The column that each row is solved for. A column without a pivot takes no row: the row may be another one's.
+    let mut solved: Vec<usize> = Vec::new();
     for column in 0..size {
-        let rest = column..size;
-        let largest = rest.max_by(|&one, &other| {
+        let next = solved.len();
+        let largest = (next..size).max_by(|&one, &other| {
             matrix[one][column]
                 .abs()
                 .total_cmp(&matrix[other][column].abs())
@@ -100,11 +101,11 @@ fn eliminated(matrix: &mut [Vec<f64>]) -> Vec<f64> {
         let Some(largest) = largest.filter(|&row| matrix[row][column].abs() > TINY) else {
             continue;
         };
-        is_solved[column] = true;
-        matrix.swap(column, largest);
-        let pivot = matrix[column].clone();
+        solved.push(column);
+        matrix.swap(next, largest);
+        let pivot = matrix[next].clone();
         for (row, line) in matrix.iter_mut().enumerate() {
-            let factor = if row == column {
+            let factor = if row == next {
                 0.0
             } else {
                 line[column] / pivot[column]
@@ -114,14 +115,11 @@ fn eliminated(matrix: &mut [Vec<f64>]) -> Vec<f64> {
                 .for_each(|(value, above)| *value -= factor * above);
         }
     }
-    let value = |row: usize| {
-        if is_solved[row] {
-            matrix[row][size] / matrix[row][row]
-        } else {
-            0.0
-        }
-    };
-    (0..size).map(value).collect()
+    let mut solution = vec![0.0; size];
+    for (row, column) in solved.into_iter().enumerate() {
+        solution[column] = matrix[row][size] / matrix[row][column];
+    }
+    solution
 }
 
 /// Half the steepest way down, column by column.
@@ -202,5 +200,43 @@ mod tests {
         near(&[found[0] + found[1]], &[3.0]);
         assert!(non_negative_least_squares(&[], &[]).is_empty());
         near(&non_negative_least_squares(&[vec![0.0]], &[1.0]), &[0.0]);
+    }
+
+    /// The third column is the sum of the first two, so its row of the normal equations says nothing new; that of the
+    /// fourth does, wherever the pivots put it.
+    #[test]
+    fn a_column_that_others_make_up_takes_no_equation_from_the_rest() {
+        let rows = [
+            [1.0, 0.0, 1.0, 20.0],
+            [0.0, 1.0, 1.0, 10.0],
+            [1.0, 1.0, 2.0, 50.0],
+            [2.0, 1.0, 3.0, 0.0],
+            [1.0, 3.0, 4.0, 10.0],
+        ]
+        .map(|row| row.to_vec());
+        let values: Vec<f64> = rows
+            .iter()
+            .map(|row| row[0] + 2.0 * row[1] + 0.3 * row[3])
+            .collect();
+        let mut matrix = vec![
+            vec![1.0, 1.0, 0.0, 3.0],
+            vec![1.0, 1.0, 2.0, 7.0],
+            vec![0.0, 2.0, 4.0, 12.0],
+        ];
+        near(&eliminated(&mut matrix), &[1.0, 2.0, 2.0]);
+        let mut singular = vec![
+            vec![0.0, 0.0, 2.0, 4.0],
+            vec![0.0, 3.0, 0.0, 9.0],
+            vec![0.0, 0.0, 0.0, 0.0],
+        ];
+        near(&eliminated(&mut singular), &[0.0, 3.0, 2.0]);
+        let found = non_negative_least_squares(&rows, &values);
+        for (row, value) in rows.iter().zip(&values) {
+            let predicted: f64 = row.iter().zip(&found).map(|(cell, part)| cell * part).sum();
+            assert!(
+                (predicted - value).abs() < 1e-9,
+                "{predicted} is not {value}"
+            );
+        }
     }
 }

@@ -92,6 +92,7 @@ pub fn size(
         load: expected.load,
         costs: estimates.model.terms(),
         cost_error: estimates.model.error_median(),
+        entangled: estimates.model.entangled.clone(),
         partitions: partition_need(need, &estimates),
         choices,
         extrapolated: range::outside(need, &usable),

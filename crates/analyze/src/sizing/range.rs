@@ -79,7 +79,8 @@ impl Extrapolation {
         self.factor() > EXTRAPOLATION_MAX && !is_few
     }
 
-    /// A value above the largest that was measured; a smaller one is covered, because costs add up.
+    /// A value above the largest that was measured. A smaller one is covered: costs add up, and one that trials do not
+    /// tell apart makes the answer too large.
     fn above(
         respect: SizingRespect,
         needed: f64,

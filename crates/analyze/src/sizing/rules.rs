@@ -9,6 +9,10 @@ use super::need::SizingNeed;
 
 /// MiB in bytes.
 const MIB: f64 = 1_048_576.0;
+/// Bytes per second from producers that AWS names for a standard broker of Amazon MSK with 64 vCPUs (m7g.16xlarge), in
+/// "Introducing Express brokers for Amazon MSK", 2024.
+const MSK_BYTES_PER_S: f64 = 154e6;
+const MSK_VCPUS: f64 = 64.0;
 
 /// A rule of thumb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -19,6 +23,8 @@ pub enum SizingRule {
     /// The slowest of network and disk by the bytes of all replicas and readers, without CPU (AWS, "Best practices for
     /// right-sizing your Apache Kafka clusters", equation 1).
     Throughput,
+    /// One vCPU takes 2.4 MB/s in, as brokers of Amazon MSK do by AWS's figure for the largest one.
+    MskRate,
     /// Bytes without replicas by a disk's throughput, as in the estimate of the image-queue-2016 study.
     BytesWithoutReplicas,
 }
@@ -34,9 +40,10 @@ pub struct RuleAnswer {
 
 impl SizingRule {
     /// All.
-    pub const ALL: [SizingRule; 3] = [
+    pub const ALL: [SizingRule; 4] = [
         SizingRule::CoreRates,
         SizingRule::Throughput,
+        SizingRule::MskRate,
         SizingRule::BytesWithoutReplicas,
     ];
 
@@ -56,6 +63,7 @@ impl SizingRule {
                 let disk = machine.disk_bytes_per_s.map(|limit| limit / replicas);
                 network.into_iter().chain(disk).reduce(f64::min)
             }
+            SizingRule::MskRate => Some(machine.vcpus * MSK_BYTES_PER_S / MSK_VCPUS),
             SizingRule::BytesWithoutReplicas => machine.disk_bytes_per_s,
         }
     }

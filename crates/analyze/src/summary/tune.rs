@@ -145,6 +145,9 @@ pub struct TriedSetting {
     pub today: Option<String>,
     /// The value that was screened; without a screening, those that were tried.
     pub value: String,
+    /// Values that only the race would have tried, and did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untried: Vec<String>,
     /// Its effect on the figure. Intervals of a screening hold together with 95 %; without one, it is the proof's.
     /// Absent if the setting was not measured alone, or not often enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -245,6 +248,9 @@ pub struct TuneWinner {
     /// Records per second of the second load; absent if it is full speed, or was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_rate: Option<f64>,
+    /// With its settings, the load generator was the bottleneck: its gain may be larger.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generator_limited: bool,
 }
 
 /// In how many repeats a condition was kept.
@@ -300,7 +306,10 @@ pub enum SideFigure {
     BrokerCpu,
     /// CPU time of the load threads per record, in nanoseconds.
     ClientCpu,
-    /// Resident memory of the brokers on this machine, in bytes.
+    /// Bytes that batches hold in a producer's buffer, the mean of all samples; of several flows, the sum.
+    ClientMemory,
+    /// Resident memory of the brokers on this machine, in bytes. Only if both sides have their own processes: one that
+    /// they share does not give memory back.
     BrokerMemory,
 }
 

@@ -1,7 +1,7 @@
 //! The time of a search for better settings: what still fits into its budget.
 
 use kgauge_results::run::{LeftOutCause, LeftOutSetting, TuneChoice, TuneRecord};
-use kgauge_scenario::TunePlan;
+use kgauge_scenario::{SettingScope, TunePlan, TuneSetting};
 
 use super::design;
 
@@ -36,7 +36,8 @@ pub(super) struct TimeFrame {
 }
 
 impl TimeFrame {
-    pub(super) fn of(plan: &TunePlan, record: &TuneRecord) -> TimeFrame {
+    /// That of a search which tries these settings.
+    pub(super) fn of(plan: &TunePlan, record: &TuneRecord, settings: &[TuneSetting]) -> TimeFrame {
         let times: Vec<f64> = record.measures().map(|one| one.took_ns as f64).collect();
         // The first one also warms the brokers.
         let later = match times.as_slice() {
@@ -44,10 +45,20 @@ impl TimeFrame {
             all => all,
         };
         let recent = later.iter().rev().take(RECENT);
+        let mean = later.iter().sum::<f64>() / later.len().max(1) as f64;
+        // All that was measured of the settings in force ran on one cluster. Other settings of brokers need another one,
+        // which has to be warmed like the first.
+        let mut arms = record.phases.iter().flat_map(|phase| &phase.arms);
+        let is_first_cluster = arms.all(|arm| arm.options.is_empty());
+        let needs_others = settings.iter().any(|one| one.scope == SettingScope::Broker);
+        let step = match times.first() {
+            Some(first) if is_first_cluster && needs_others => mean.max(*first),
+            _ => mean,
+        };
         TimeFrame {
             budget: plan.budget_ns as f64,
             took: record.took_ns as f64,
-            step: later.iter().sum::<f64>() / later.len().max(1) as f64,
+            step,
             longest: recent.copied().fold(0.0, f64::max),
         }
     }
@@ -99,8 +110,11 @@ pub fn fit_to_budget(plan: &TunePlan, record: &TuneRecord, choice: &mut TuneChoi
     if plan.preset.is_some() {
         return;
     }
-    let measures = TimeFrame::of(plan, record).screening_measures();
-    let fits = |count: &usize| *count == 1 || 2 * design::rows_for(*count) <= measures;
+    let fits = |count: &usize| {
+        let settings = choice.settings.get(..*count).unwrap_or_default();
+        let measures = TimeFrame::of(plan, record, settings).screening_measures();
+        *count == 1 || 2 * design::rows_for(*count) <= measures
+    };
     let most = choice.settings.len().min(design::SCREENED_MAX);
     let count = (1..=most).rev().find(fits).unwrap_or(0);
     for setting in choice.settings.split_off(count) {

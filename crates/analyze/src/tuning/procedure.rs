@@ -176,7 +176,9 @@ impl Progress<'_> {
     }
 
     fn time(&self) -> TimeFrame {
-        TimeFrame::of(self.plan, self.record)
+        let choice = self.record.choice.as_ref();
+        let settings = choice.map(|choice| choice.settings.as_slice());
+        TimeFrame::of(self.plan, self.record, settings.unwrap_or_default())
     }
 
     /// What a search is that has no time for its next measurement.

@@ -33,14 +33,15 @@ fn plan() -> TunePlan {
     }
 }
 
-fn choice(settings: usize) -> TuneChoice {
+/// Settings of this place, with two values each.
+fn choice(scope: SettingScope, settings: usize) -> TuneChoice {
     let value = |setting: usize, value: usize| TuneValue {
         text: value.to_string(),
         changes: vec![(format!("setting{setting}"), value.to_string())],
     };
     let settings = (0..settings).map(|setting| TuneSetting {
         name: format!("setting{setting}"),
-        scope: SettingScope::Client,
+        scope,
         today: None,
         values: (0..2).map(|index| value(setting, index)).collect(),
     });
@@ -110,7 +111,7 @@ fn go_on(
         let progress = Progress { plan, record, seed };
         match next_move(&progress) {
             TuneMove::Choose => {
-                let mut choice = choice(settings);
+                let mut choice = choice(plan.scopes[0], settings);
                 let shown = &record.phases[0].measures[0].keep;
                 choice.conditions_apart = shown.iter().any(Option::is_none);
                 fit_to_budget(plan, record, &mut choice);
@@ -304,6 +305,36 @@ fn a_short_budget_keeps_time_for_the_proof() {
     assert_eq!((choice.settings.len(), choice.left_out.len()), (3, 4));
     assert_eq!(recommended(&record), Some(vec![1]));
     assert!(record.took_ns <= plan.budget_ns);
+}
+
+#[test]
+fn settings_of_brokers_leave_time_for_the_proof_although_each_needs_another_cluster() {
+    let plan = TunePlan {
+        budget_ns: 450 * STEP_NS,
+        scopes: vec![SettingScope::Broker],
+        ..plan()
+    };
+    let mut count = 0;
+    let mut last: Option<Vec<TuneOption>> = None;
+    let mut measure = |_: TunePhaseKind, options: &[TuneOption]| {
+        count += 1;
+        // A cluster takes five repeats to start and to warm up.
+        let is_other = last.as_deref() != Some(options);
+        last = Some(options.to_vec());
+        let gain = if has(options, 1) { 1.2 } else { 1.0 };
+        Reading {
+            value: gain + f64::from(count % 5) * 1e-3,
+            keep: Vec::new(),
+            took_ns: if is_other { 6 * STEP_NS } else { STEP_NS },
+        }
+    };
+    let mut record = TuneRecord::default();
+    go_on(&plan, &mut record, (3, 3), &mut measure, usize::MAX);
+    assert_eq!(recommended(&record), Some(vec![1]));
+    assert!(record.took_ns <= plan.budget_ns, "{}", record.took_ns);
+    // By the repeats of the settings in force alone, it would be eight blocks.
+    let screening = record.phase(TunePhaseKind::Screening).unwrap();
+    assert_eq!(screening.blocks, Some(6));
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{
-    GoalStatus, RacePlace, SettingEffect, Status, TuneSummary, TuneVerdict,
+    GoalStatus, RacePlace, SettingEffect, SideFigure, Status, TuneSummary, TuneVerdict,
 };
+use kgauge_results::RunRead;
 use kgauge_results::run::{
-    TuneArm, TuneChoice, TuneEnd, TuneMeasure, TuneOption, TunePhase, TunePhaseKind, TuneRecord,
+    ClientSample, Evidence, EvidenceKind, RepeatKey, Subject, TuneArm, TuneChoice, TuneEnd,
+    TuneMeasure, TuneOption, TunePhase, TunePhaseKind, TuneRecord,
 };
 use kgauge_scenario::{
     Scenario, SettingScope, Size, TuneOptions, TunePlan, TunePreset, TuneSetting, TuneValue,
@@ -119,6 +121,15 @@ fn proof(setting: u32, ratio: f64, equal: f64) -> TunePhase {
 }
 
 fn summary(options: &TuneOptions, record: TuneRecord) -> Summary {
+    summary_with(options, record, |_| {})
+}
+
+/// The summary of a run that is changed after it was read.
+fn summary_with(
+    options: &TuneOptions,
+    record: TuneRecord,
+    change: impl FnOnce(&mut RunRead),
+) -> Summary {
     let mut made = Made::begin(TUNED);
     let scenario = Scenario::parse("tuned.yaml", TUNED).unwrap();
     let trial = scenario.trials(Size::Default).remove(0);
@@ -126,7 +137,9 @@ fn summary(options: &TuneOptions, record: TuneRecord) -> Summary {
     plan.tune = Some(TunePlan::new(options, &trial).unwrap());
     made.folder.write_plan(&plan).unwrap();
     made.folder.write_tune(&record).unwrap();
-    Summary::of(&made.end())
+    let mut run = made.end();
+    change(&mut run);
+    Summary::of(&run)
 }
 
 fn search(options: &TuneOptions, phases: Vec<TunePhase>, end: TuneEnd) -> TuneSummary {
@@ -196,6 +209,90 @@ fn settings_of_a_preset_are_not_measured_alone() {
     let single = decided(vec![proof(0, 1.2, 1.0)]);
     let linger = single.settings.iter().find(|one| one.name == "linger.ms");
     assert_eq!(linger.unwrap().effect, SettingEffect::Helps);
+}
+
+#[test]
+fn values_that_had_no_turn_are_not_tried() {
+    let mut choice = choice();
+    for value in ["100", "200"] {
+        let change = ("linger.ms".to_owned(), value.to_owned());
+        choice.settings[0].values.push(TuneValue::of(vec![change]));
+    }
+    let mut race = phase(
+        TunePhaseKind::Race,
+        vec![
+            Vec::new(),
+            vec![TuneOption {
+                setting: 0,
+                value: 2,
+            }],
+        ],
+        &[plain(&[100.0, 100.0])],
+    );
+    let record = |race: TunePhase| TuneRecord {
+        choice: Some(choice.clone()),
+        phases: vec![screening(0.1), race],
+        end: Some(TuneEnd::Budget),
+        took_ns: 1,
+    };
+    let untried = |race: &TunePhase| {
+        let found = summary(&TuneOptions::default(), record(race.clone()));
+        let mut settings = found.tune.unwrap().settings.into_iter();
+        let of_linger = |one: kgauge_analyze::summary::TriedSetting| {
+            (one.name == "linger.ms").then_some(one.untried)
+        };
+        settings.find_map(of_linger).unwrap()
+    };
+    assert_eq!(untried(&race), ["100"]);
+    // An arm that was never measured tries nothing.
+    race.measures.pop();
+    assert_eq!(untried(&race), ["100", "200"]);
+}
+
+#[test]
+fn memory_is_that_of_producers_and_not_of_processes_that_both_sides_share() {
+    let mut of_winner = proof(1, 1.2, 1.0);
+    of_winner.arms[2].trial = Some(1);
+    let record = TuneRecord {
+        choice: Some(choice()),
+        phases: vec![of_winner],
+        end: Some(TuneEnd::Decided),
+        took_ns: 1,
+    };
+    // 20 samples of a producer in a second, with 1,000 bytes, or 4,000 with the winner's settings.
+    let add = |run: &mut RunRead| {
+        for (trial, bytes) in [(0, 1_000), (1, 4_000)] {
+            for (repeat, second) in (0..8).flat_map(|repeat| [(repeat, 0), (repeat, 1)]) {
+                let sample = ClientSample {
+                    looks: 20 * second,
+                    buffer_bytes_sum: 20 * second * bytes,
+                    ..ClientSample::default()
+                };
+                let memory = EvidenceKind::Memory {
+                    resident_bytes: 1_000_000 * u64::from(trial + 1),
+                };
+                let seen = [
+                    (Subject::Flow { flow: 0 }, EvidenceKind::Client(sample)),
+                    (Subject::Target { broker: None }, memory),
+                ];
+                run.evidence.extend(seen.map(|(subject, kind)| Evidence {
+                    at_unix_ms: 1_000,
+                    repeat: Some(RepeatKey { trial, repeat }),
+                    at_ns: Some(second * 1_000_000_000),
+                    subject,
+                    kind,
+                }));
+            }
+        }
+    };
+    let found = summary_with(&TuneOptions::default(), record, add);
+    let elsewhere = found.tune.unwrap().winner.unwrap().elsewhere;
+    let [memory] = elsewhere.as_slice() else {
+        panic!("{elsewhere:?}");
+    };
+    assert_eq!(memory.figure, SideFigure::ClientMemory);
+    assert_eq!((memory.today, memory.winner), (1_000.0, 4_000.0));
+    assert!((memory.ratio.unwrap().ratio - 4.0).abs() < 1e-9);
 }
 
 /// A search with the condition `p99 <= 20 ms`, whose second load has these values of the winner, in milliseconds.

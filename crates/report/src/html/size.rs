@@ -43,6 +43,7 @@ fn write_main(page: &mut Markup, answer: &SizeAnswer) {
                 page.leaf("h1", &[], &words::need(&answer.need));
             });
             page.prose("p", &[("class", "answer")], &words::answer(answer));
+            page.prose("p", &[], &words::busiest(answer));
             for caveat in words::caveats(answer) {
                 page.leaf("p", &[("class", "notice caution")], &caveat);
             }

@@ -14,6 +14,7 @@ pub(crate) fn text(answer: &SizeAnswer, style: TerminalStyle) -> String {
     writer.sentence(Some(Ink::Soft), &words::need(&answer.need), "", "  ");
     writer.gap();
     writer.sentence(Some(Ink::Strong), &words::answer(answer), "", "  ");
+    writer.sentence(None, &words::busiest(answer), "", "  ");
     write_size_table(&mut writer, &words::choices(answer));
     if style.detail == TerminalDetail::Full {
         if let Some(best) = answer.choices.first() {
@@ -40,7 +41,7 @@ fn write_size_table(writer: &mut Writer, table: &words::SizingTable) {
     writer.gap();
     let column = |(index, head): (usize, &&'static str)| match index {
         0 => Column::new(*head, Alignment::Left, 0),
-        // The last columns are given up first; there are at most nine.
+        // The last columns are given up first; there are at most ten.
         index => Column::new(
             *head,
             Alignment::Right,

@@ -27,7 +27,7 @@ pub(crate) fn answer(answer: &SizeAnswer) -> String {
     let Some(best) = answer.choices.first() else {
         return String::new();
     };
-    let partitions = format::plural(u64::from(best.partitions), "partition", "partitions");
+    let partitions = partitions(best);
     let range = match brokers_range(best) {
         range if range.contains("to") => format!(" (90 % interval: {range})"),
         _ => String::new(),
@@ -52,8 +52,50 @@ pub(crate) fn answer(answer: &SizeAnswer) -> String {
     )
 }
 
+/// `12 partitions`, `35 partitions (30 to 40)`.
+fn partitions(choice: &MachineChoice) -> String {
+    let count = u64::from(choice.partitions);
+    let range = between(
+        choice.partitions_interval,
+        f64::from(choice.partitions),
+        format::all_digits,
+    );
+    format!(
+        "{}{range}",
+        format::plural(count, "partition", "partitions")
+    )
+}
+
+/// What the busiest broker of the cheapest cluster does; empty without a cluster.
+pub(crate) fn busiest(answer: &SizeAnswer) -> String {
+    let Some(best) = answer.choices.first() else {
+        return String::new();
+    };
+    let of = |resource: SizingResource| {
+        let mut needs = best.resources.iter();
+        let need = needs.find(|need| need.resource == resource);
+        let text = |need: &ResourceNeed| {
+            let write = |value: f64| amount(resource, value);
+            let range = between(need.amount_interval, need.amount, write);
+            format!("{}{range}", write(need.amount))
+        };
+        need.map_or_else(|| format::NOTHING.to_owned(), text)
+    };
+    let text = format!(
+        "At the peak with brokers down, the busiest broker receives {}, sends {}, uses {} and needs {} of memory.",
+        of(SizingResource::NetworkIn),
+        of(SizingResource::NetworkOut),
+        of(SizingResource::Cpu),
+        of(SizingResource::Memory),
+    );
+    match text.contains('(') {
+        true => format!("{text} Ranges are 90 % intervals."),
+        false => text,
+    }
+}
+
 /// ` (1.20 TB to 1.40 TB)`; nothing where both ends read like the figure.
-fn between(interval: Interval, value: f64, write: fn(f64) -> String) -> String {
+fn between(interval: Interval, value: f64, write: impl Fn(f64) -> String) -> String {
     let (low, high) = (write(interval.low), write(interval.high));
     match low == write(value) && high == low {
         true => String::new(),
@@ -160,6 +202,7 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
             price.map_or_else(|| format::NOTHING.to_owned(), format::thousands),
             of_rule(SizingRule::CoreRates),
             of_rule(SizingRule::Throughput),
+            of_rule(SizingRule::MskRate),
             of_rule(SizingRule::BytesWithoutReplicas),
         ]
     };
@@ -175,6 +218,7 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
             "rule 1",
             "rule 2",
             "rule 3",
+            "rule 4",
         ],
         rows: answer.choices.iter().map(row).collect(),
     }
@@ -313,6 +357,7 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
     if let Some(best) = answer.choices.first() {
         caveats.extend(best.extrapolated.iter().map(extrapolation));
     }
+    caveats.extend(entangled(&answer.entangled));
     if answer.need.lose >= answer.need.replication {
         caveats.push(
             "As many brokers may be down as there are replicas: partitions with all replicas down are unavailable \
@@ -346,6 +391,34 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
         "kgauge assumes that a vCPU of each type is as fast as a processor of the measured machine.".to_owned(),
     );
     caveats
+}
+
+/// What is part of the size although it is not needed.
+fn entangled(terms: &[CostTerm]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for term in terms {
+        let name = match term {
+            CostTerm::ReplicatedByte | CostTerm::ReplicatedBatch => "replication",
+            CostTerm::OutByte | CostTerm::FetchRequest => "reading",
+            CostTerm::TlsByte => "TLS",
+            CostTerm::CompressedByte => "checking compressed batches",
+            CostTerm::RecompressedByte => "compressing again",
+            CostTerm::InByte
+            | CostTerm::Batch
+            | CostTerm::BrokerSecond
+            | CostTerm::ProduceRequest
+            | CostTerm::Record => continue,
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "Every trial had the CPU cost of {}, so this size has it too, although it is not needed. Add a trial without it.",
+            names.join(" and ")
+        )
+    })
 }
 
 fn extrapolation(outside: &Extrapolation) -> String {
@@ -413,7 +486,8 @@ pub(crate) fn basis(answer: &SizeAnswer) -> Vec<String> {
     }
     lines.push(
         "Rule 1: one vCPU takes 5 MiB/s in and sends 15 MiB/s (AKalculator). Rule 2: bytes by network and disk, without \
-         CPU (AWS). Rule 3: bytes without replicas by one disk (image-queue-2016)."
+         CPU (AWS). Rule 3: one vCPU takes 2.4 MB/s in (Amazon MSK). Rule 4: bytes without replicas by one disk \
+         (image-queue-2016)."
             .to_owned(),
     );
     if !basis.unusable.is_empty() {

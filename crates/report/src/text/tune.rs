@@ -228,6 +228,13 @@ pub fn details(search: &TuneSummary) -> Vec<String> {
         found.push(format!("Bottleneck with the settings in force: {name}."));
     }
     if let Some(winner) = &search.winner {
+        if winner.generator_limited {
+            found.push(
+                "With the winner's settings, the load generator was the bottleneck: the gain may be \
+                 larger."
+                    .to_owned(),
+            );
+        }
         found.push(aa(winner));
         let conditions = winner.conditions.iter();
         found.extend(conditions.map(|one| format!("Condition {}.", condition(one))));

@@ -22,6 +22,8 @@ fn a_size_worked_out_on_paper() {
     assert_eq!((choice.brokers, choice.binding), (4, R::Cpu));
     // Four partitions on three brokers after the loss are uneven; twelve are not.
     assert_eq!(choice.partitions, 12);
+    let partitions = choice.partitions_interval;
+    assert_eq!((partitions.low, partitions.high), (12.0, 12.0));
     near(resource(&answer, R::Cpu).amount, 0.45);
     // Each of the three that are left has a replica of everything, leads a third, and sends that five times.
     near(resource(&answer, R::NetworkIn).amount, 150e6);
@@ -96,6 +98,8 @@ fn rules_of_thumb_are_worked_out_too() {
     // 150 MB/s × (3 + 2) / 1,250 MB/s, and 450 MB/s / 500 MB/s: 1.
     assert_eq!(of_rule(SizingRule::Throughput), Some(1));
     assert_eq!(of_rule(SizingRule::BytesWithoutReplicas), Some(1));
+    // 150 MB/s / (4 × 154 / 64 MB/s) = 15.6.
+    assert_eq!(of_rule(SizingRule::MskRate), Some(16));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::summary::tune::{
     ConditionRecord, PhaseCost, RacePlace, RacedCandidate, SettingEffect, SettingLine,
     TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
 };
-use crate::summary::{GoalStatus, TrialSummary};
+use crate::summary::{Bottleneck, GoalStatus, TrialSummary};
 use crate::tuning::{
     RaceExit, condition_status, condition_values, of_winner, race, screened, sign, table,
 };
@@ -28,7 +28,10 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
     let record = run.tune.as_ref()?;
     let choice = record.choice.clone().unwrap_or_default();
     let proof = record.phase(TunePhaseKind::Proof);
-    let winner = proof.map(|proof| winner(run, (plan, record), &choice, proof, seed));
+    let winner = proof.map(|proof| TuneWinner {
+        generator_limited: is_generator_limited(trials, proof.arms.last()),
+        ..winner(run, (plan, record), &choice, proof, seed)
+    });
     let limit = trials.first().and_then(|trial| trial.limit.as_ref());
     let missed = match record.end {
         Some(TuneEnd::ConditionMissed { condition }) => {
@@ -122,9 +125,9 @@ fn settings(
 ) -> Vec<TriedSetting> {
     let ratios = screened_ratios(plan, record, choice);
     let is_screened = record.phase(TunePhaseKind::Screening).is_some();
-    let tried = choice.settings.iter().zip(ratios);
+    let tried = (0..).zip(choice.settings.iter().zip(ratios));
     let mut tried: Vec<TriedSetting> = tried
-        .map(|(setting, ratio)| {
+        .map(|(index, (setting, ratio))| {
             let known = table::known(&setting.name);
             let ratio = ratio.or_else(|| proven_ratio(winner?, &setting.name));
             let values = setting.values.iter().map(|value| value.text.as_str());
@@ -134,6 +137,10 @@ fn settings(
                 scope: setting.scope,
                 today: setting.today.clone(),
                 value: values.take(shown).collect::<Vec<_>>().join(", "),
+                untried: match is_screened {
+                    true => untried(record, index, setting),
+                    false => Vec::new(),
+                },
                 ratio,
                 effect: match ratio {
                     Some(ratio) => effect(plan, ratio),
@@ -148,6 +155,27 @@ fn settings(
     let order = |one: &TriedSetting| gain(plan, one.ratio);
     tried.sort_by(|a, b| order(b).total_cmp(&order(a)));
     tried
+}
+
+/// The values of a setting after the first that no arm with a measurement has.
+fn untried(record: &TuneRecord, index: u32, setting: &TuneSetting) -> Vec<String> {
+    let is_measured = |value: u32| {
+        let option = TuneOption {
+            setting: index,
+            value,
+        };
+        record.phases.iter().any(|phase| {
+            let mut arms = phase.arms.iter().enumerate();
+            arms.any(|(arm, one)| {
+                one.options.contains(&option) && phase.of_arm(arm).next().is_some()
+            })
+        })
+    };
+    let others = (0..).zip(&setting.values).skip(1);
+    others
+        .filter(|(value, _)| !is_measured(*value))
+        .map(|(_, value)| value.text.clone())
+        .collect()
 }
 
 /// What the proof says of a setting that is all that the winner changes.
@@ -359,7 +387,15 @@ fn winner(
             .collect(),
         elsewhere: elsewhere(run, plan, phase, other),
         other_rate: choice.other_rate.filter(|_| other.is_some()),
+        generator_limited: false,
     }
+}
+
+fn is_generator_limited(trials: &[TrialSummary], arm: Option<&TuneArm>) -> bool {
+    let index = arm.and_then(|arm| arm.trial);
+    let trial = trials.iter().find(|trial| Some(trial.index) == index);
+    let limit = trial.and_then(|trial| trial.limit.as_ref());
+    limit.is_some_and(|limit| limit.word == Bottleneck::Generator)
 }
 
 /// A condition over the repeats of an arm; arm 0 of the phase has the settings in force.

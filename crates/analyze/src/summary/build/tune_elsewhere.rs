@@ -1,7 +1,9 @@
 //! What a winner changes besides the figure of its goal: throughput, latency, CPU, memory.
 
+use std::collections::BTreeMap;
+
 use kgauge_results::folder::RunRead;
-use kgauge_results::run::{EvidenceKind, RepeatKey, Subject, TunePhase};
+use kgauge_results::run::{ClientSample, EvidenceKind, RepeatKey, Subject, TunePhase};
 use kgauge_scenario::{AbMetric, FigureName, FlowPlan, Metric, Shape, Statistic, Trial, TunePlan};
 
 use super::ab::repeat_figure;
@@ -12,12 +14,13 @@ use crate::summary::tune::{SideEffect, SideFigure};
 use crate::tuning::OTHER_BLOCKS;
 
 /// In the order in which reports have them.
-const FIGURES: [SideFigure; 6] = [
+const FIGURES: [SideFigure; 7] = [
     SideFigure::Throughput,
     SideFigure::LatencyP50,
     SideFigure::LatencyP99,
     SideFigure::BrokerCpu,
     SideFigure::ClientCpu,
+    SideFigure::ClientMemory,
     SideFigure::BrokerMemory,
 ];
 
@@ -32,7 +35,8 @@ pub(super) fn elsewhere(
     for (phase, is_second) in [(Some(proof), false), (other, true)] {
         let Some(phase) = phase else { continue };
         for figure in FIGURES {
-            found.extend(effect(run, phase, figure, is_second));
+            let is_shown = figure != SideFigure::BrokerMemory || has_own_brokers(run, phase);
+            found.extend(effect(run, phase, figure, is_second).filter(|_| is_shown));
         }
     }
     // The goal's own figure is the proof's.
@@ -50,6 +54,16 @@ fn is_goal(plan: &TunePlan, figure: SideFigure) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the brokers of the first arm and of the last one are other processes.
+fn has_own_brokers(run: &RunRead, phase: &TunePhase) -> bool {
+    let clusters = [phase.arms.first(), phase.arms.last()].map(|arm| {
+        let plan = run.plan.as_ref()?;
+        let trial = plan.trials.get(arm?.trial? as usize)?;
+        Some(&trial.cluster)
+    });
+    matches!(clusters, [Some(today), Some(winner)] if today != winner)
 }
 
 /// The first arm against the last one, block by block.
@@ -99,17 +113,20 @@ fn effect(
 
 /// A figure of one repeat.
 fn measured(run: &RunRead, key: RepeatKey, figure: SideFigure) -> Option<f64> {
-    let trial = run.plan.as_ref()?.trials.get(key.trial as usize)?;
-    let repeat = run.repeats.iter().find(|repeat| repeat.key == key)?;
-    let metric = match figure {
-        SideFigure::Throughput => throughput(trial)?,
-        SideFigure::LatencyP50 => latency(trial, 500_000)?,
-        SideFigure::LatencyP99 => latency(trial, 990_000)?,
-        SideFigure::BrokerCpu => AbMetric::TargetCpu,
-        SideFigure::ClientCpu => AbMetric::GeneratorCpu,
-        SideFigure::BrokerMemory => return memory(run, key),
+    let of_trial = |metric: &dyn Fn(&Trial) -> Option<AbMetric>| {
+        let trial = run.plan.as_ref()?.trials.get(key.trial as usize)?;
+        let repeat = run.repeats.iter().find(|repeat| repeat.key == key)?;
+        repeat_figure(trial, repeat, &metric(trial)?)
     };
-    repeat_figure(trial, repeat, &metric)
+    match figure {
+        SideFigure::Throughput => of_trial(&throughput),
+        SideFigure::LatencyP50 => of_trial(&|trial| latency(trial, 500_000)),
+        SideFigure::LatencyP99 => of_trial(&|trial| latency(trial, 990_000)),
+        SideFigure::BrokerCpu => of_trial(&|_| Some(AbMetric::TargetCpu)),
+        SideFigure::ClientCpu => of_trial(&|_| Some(AbMetric::GeneratorCpu)),
+        SideFigure::ClientMemory => client_memory(run, key),
+        SideFigure::BrokerMemory => broker_memory(run, key),
+    }
 }
 
 /// Throughput of the first sending flow, if it runs at full speed: others have the rate of their schedule.
@@ -136,8 +153,26 @@ fn latency(trial: &Trial, quantile: u32) -> Option<AbMetric> {
     (!trial.is_buffer_time(&figure)).then_some(AbMetric::OfFlow(figure))
 }
 
+/// What a producer's batches hold on average, of all flows together.
+fn client_memory(run: &RunRead, key: RepeatKey) -> Option<f64> {
+    let mut ends: BTreeMap<u16, [ClientSample; 2]> = BTreeMap::new();
+    for one in run.evidence.iter().filter(|one| one.repeat == Some(key)) {
+        if let (Subject::Flow { flow }, EvidenceKind::Client(sample)) = (&one.subject, &one.kind) {
+            let [_, last] = ends.entry(*flow).or_insert([*sample; 2]);
+            *last = *sample;
+        }
+    }
+    let held = |[first, last]: &[ClientSample; 2]| {
+        let looks = last.looks.checked_sub(first.looks)?;
+        let bytes = last.buffer_bytes_sum.checked_sub(first.buffer_bytes_sum)?;
+        (looks > 0).then(|| bytes as f64 / looks as f64)
+    };
+    let total: f64 = ends.values().filter_map(held).sum();
+    (total > 0.0).then_some(total)
+}
+
 /// The largest resident memory of the brokers' processes on this machine, all together.
-fn memory(run: &RunRead, key: RepeatKey) -> Option<f64> {
+fn broker_memory(run: &RunRead, key: RepeatKey) -> Option<f64> {
     let mut largest: Vec<(&Subject, u64)> = Vec::new();
     let seen = run.evidence.iter().filter(|one| one.repeat == Some(key));
     for one in seen {

@@ -43,6 +43,7 @@ fn side_effect(winner: &TuneWinner, one: &SideEffect) -> String {
         SideFigure::LatencyP99 => ("p99", format::nanoseconds),
         SideFigure::BrokerCpu => ("Broker CPU per record", format::nanoseconds),
         SideFigure::ClientCpu => ("Client CPU per record", format::nanoseconds),
+        SideFigure::ClientMemory => ("Buffer in use per producer", format::decimal_bytes),
         SideFigure::BrokerMemory => ("Broker memory", format::decimal_bytes),
     };
     let load = match (one.second_load, winner.other_rate) {
@@ -71,9 +72,26 @@ pub fn left_out(search: &TuneSummary) -> Vec<String> {
         }
     }
     let groups = groups.into_iter();
+    let values = untried(search);
     groups
         .map(|(reason, names)| format!("{}: {reason}", names.join(", ")))
+        .chain(values)
         .collect()
+}
+
+/// Other values of the settings that were screened: `linger.ms=100: only raced if the first value clearly helps`.
+fn untried(search: &TuneSummary) -> Option<String> {
+    let values = search.settings.iter().flat_map(|one| {
+        let values = one.untried.iter();
+        values.map(|value| format!("{}={value}", one.name))
+    });
+    let values: Vec<String> = values.collect();
+    (!values.is_empty()).then(|| {
+        format!(
+            "{}: other values race only if the first one clearly helps",
+            values.join(", ")
+        )
+    })
 }
 
 fn left_out_cause(cause: &LeftOutCause) -> String {

@@ -27,6 +27,7 @@ fn tried(name: &str, value: &str, of: f64, effect: SettingEffect) -> TriedSettin
         scope: SettingScope::Client,
         today: Some("16384".to_owned()),
         value: value.to_owned(),
+        untried: Vec::new(),
         ratio: Some(ratio(of)),
         effect,
         cost: Some(SettingCost::ClientMemory),
@@ -87,6 +88,7 @@ pub(crate) fn better() -> TuneSummary {
                 ratio: Some(ratio(0.6)),
             }],
             other_rate: Some(50_000.0),
+            generator_limited: false,
         }),
         left_out: vec![LeftOutSetting {
             name: "acks".to_owned(),
@@ -119,16 +121,26 @@ fn a_recommendation_has_its_proof_its_lines_and_their_reasons() {
         elsewhere(winner),
         ["Broker CPU per record at 50,000 records/s: 1.20 µs, was 2.00 µs (−40 %, −41 to −39 %)"]
     );
-    let left_out = left_out(&search);
+    let mut with_values = search.clone();
+    with_values.settings[1].untried = vec!["100".to_owned(), "200".to_owned()];
     assert_eq!(
-        left_out,
-        ["acks: decides what an ack means (--durability-may-change)"]
+        left_out(&with_values),
+        [
+            "acks: decides what an ack means (--durability-may-change)",
+            "linger.ms=100, linger.ms=200: other values race only if the first one clearly helps"
+        ]
     );
+    assert_eq!(left_out(&search).len(), 1);
     let details = details(&search).join("\n");
     let condition = "Condition writers.latency.p99 <= 20 ms: held, kept in 3 of 3 repeats (median \
                      3.10 ms; with the settings in force 4.00 ms).";
     assert!(details.contains(condition), "{details}");
     assert!(details.contains("false alarms: "), "{details}");
+    assert!(!details.contains("the gain may be larger"), "{details}");
+    let mut limited = search.clone();
+    limited.winner.as_mut().unwrap().generator_limited = true;
+    let details = super::details(&limited).join("\n");
+    assert!(details.contains("the gain may be larger"), "{details}");
 }
 
 #[test]
