@@ -209,6 +209,8 @@ pub struct TargetSummary {
     pub words: String,
     /// Its kind; null if the run was cut short before it was known.
     pub kind: Option<TargetKind>,
+    /// The address of an existing cluster as the user gave it; null for clusters that kgauge started.
+    pub address: Option<String>,
     /// Its release.
     pub version: Option<String>,
     /// Kafka's cluster id.
