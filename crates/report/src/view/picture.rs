@@ -36,4 +36,6 @@ pub(crate) struct AnswerBar {
     pub(crate) published: Option<f64>,
     /// Whether it is the best of several that differ.
     pub(crate) is_best: bool,
+    /// Whether the target was steady, and a change would have shown.
+    pub(crate) is_steady: bool,
 }

@@ -351,7 +351,7 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
     assert_eq!(marks, [0, 1, 4, 0], "{rows:?}");
     assert!(text.contains("? the target was not steady"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let answer = "Inconclusive, the target was still warming up (warm up and hold longer)";
+    let answer = "Inconclusive, the target was still warming up (drop --quick): ";
     assert!(words.contains(answer), "{words}");
     let comment = kgauge_report::render_markdown(&run, &summary);
     assert!(comment.contains("the target was not steady"), "{comment}");

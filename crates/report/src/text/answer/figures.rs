@@ -36,7 +36,7 @@ fn single(names: &AnswerNames, answer: &ScenarioAnswer, trial: &TrialSummary) ->
         format!("; goals {}", goal_status(goals.status))
     });
     let text = format!("{}{goals}", clauses.join("; "));
-    match super::doubt(answer, trial) {
+    match super::doubt(names, answer, trial) {
         None => format!("{}.", opening(&text)),
         Some(doubt) => format!("Inconclusive, {doubt}: {text}."),
     }
@@ -175,8 +175,11 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
     let mut doubts = answer.doubts.iter();
     let not_steady = doubts.any(|doubt| doubt.cause == AnswerDoubtCause::NotSteady);
     let doubt = match not_steady {
-        true => "Inconclusive, the target was not steady (warm up and hold longer): ",
-        false => "",
+        true => format!(
+            "Inconclusive, the target was not steady ({}): ",
+            names.steadier()
+        ),
+        false => String::new(),
     };
     // Figures that answer nothing are in the table.
     let listed_max = if not_steady {

@@ -62,6 +62,14 @@ impl<'a> AnswerNames<'a> {
         trials.iter().map(|index| self.label(*index)).collect()
     }
 
+    /// What helps against a target that was not steady.
+    pub(super) fn steadier(&self) -> &'static str {
+        match self.summary.run.size.as_deref() {
+            Some("quick") => "drop --quick",
+            _ => "warm up and hold longer",
+        }
+    }
+
     /// A setting as its user calls it.
     pub(super) fn setting(&self, path: &str) -> String {
         trial::setting(path, &self.flows)

@@ -5,9 +5,10 @@ use kgauge_analyze::answer::{
 };
 use kgauge_analyze::compare::FigureKind;
 use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::{PublishedStatus, Summary, TrialSummary};
+use kgauge_analyze::summary::{FlowSummary, PublishedStatus, Summary, TrialSummary};
 use kgauge_results::run::TargetKind;
 
+use crate::text::answer::{lead_of, trend_lead};
 use crate::text::trial::{flows, has_a_name, label, setting};
 use crate::view::{AnswerBar, AnswerPicture};
 
@@ -38,9 +39,17 @@ pub(super) fn of(answer: &ScenarioAnswer, summary: &Summary) -> AnswerPicture {
             kept_rates: Some(_),
             ..
         } => AnswerPicture::Curve,
-        AnswerFacts::Trend { figures, .. } | AnswerFacts::Best { figures } => {
-            course(answer, summary, figures)
+        AnswerFacts::Trend {
+            setting: path,
+            figures,
+            ..
+        } => {
+            let trials: Vec<&TrialSummary> = trials(answer, summary).collect();
+            let path = path.as_deref().unwrap_or_default();
+            let shown = trend_lead(figures, &setting(path, &flows(&trials)));
+            course(answer, summary, shown)
         }
+        AnswerFacts::Best { figures } => course(answer, summary, FigureCourse::main_of(figures)),
         AnswerFacts::Outage {
             outage: Some(_), ..
         } => AnswerPicture::Outage,
@@ -89,7 +98,7 @@ fn effect(
     summary: &Summary,
     comparisons: &[TrialEffect],
 ) -> AnswerPicture {
-    let Some(main) = comparisons.iter().find_map(TrialEffect::main) else {
+    let Some(main) = lead_of(comparisons) else {
         return AnswerPicture::None;
     };
     let shown = ShownFigure {
@@ -122,8 +131,12 @@ fn effect(
     bars_of(answer, summary, shown, bars.collect())
 }
 
-fn course(answer: &ScenarioAnswer, summary: &Summary, figures: &[FigureCourse]) -> AnswerPicture {
-    let Some(main) = FigureCourse::main_of(figures) else {
+fn course(
+    answer: &ScenarioAnswer,
+    summary: &Summary,
+    shown: Option<&FigureCourse>,
+) -> AnswerPicture {
+    let Some(main) = shown else {
         return AnswerPicture::None;
     };
     let shown = ShownFigure {
@@ -195,6 +208,8 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
     let mut trials = summary.trials.iter();
     let trial = trials.find(|trial| trial.index == value.trial);
     let published = trial.and_then(|trial| published(summary, trial, shown));
+    let mut flows = trial.into_iter().flat_map(|trial| &trial.flows);
+    let is_of_it = |flow: &FlowSummary| shown.flow.is_none_or(|name| flow.name == name);
     AnswerBar {
         label: trial.map_or_else(String::new, label),
         value: value.value / divisor,
@@ -202,6 +217,7 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
         high: value.interval.map(|ends| ends.high / divisor),
         published: published.map(|published| published / divisor),
         is_best: value.is_best,
+        is_steady: flows.all(|flow| !is_of_it(flow) || flow.is_steady()),
     }
 }
 
