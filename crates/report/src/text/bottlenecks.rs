@@ -20,6 +20,7 @@ pub(crate) fn overview<'t>(trials: impl Iterator<Item = &'t TrialSummary>) -> Op
     match counts.as_slice() {
         [] => None,
         [(word, 1)] => Some((*word).to_owned()),
+        [(word, 2)] => Some(format!("{word} in both trials")),
         [(word, count)] => Some(format!("{word} in all {count} trials")),
         [(first, count), others @ ..] => {
             let trials = format::plural(*count, "trial", "trials");

@@ -383,4 +383,14 @@ fn questions_that_are_open_for_one_reason_share_it() {
     assert!(!before.contains("Inconclusive, "), "{text}");
     assert!(after.starts_with("  single-producer, "), "{text}");
     assert!(text.lines().count() <= 66, "{text}");
+    let page = kgauge_report::render_html(&run, &summary);
+    let head = "Inconclusive because the target was not steady:";
+    assert_eq!(page.matches(head).count(), 1);
+    // Each question is there, and figures carry the mark of the table.
+    let (_, first_screen) = page.split_once(head).unwrap();
+    let (first_screen, _) = first_screen.split_once("</section>").unwrap();
+    let questions = study.scenarios.iter().map(|scenario| scenario.question());
+    let mut questions = questions.filter(|question| first_screen.contains(*question));
+    assert!(questions.nth(5).is_some(), "{first_screen}");
+    assert!(first_screen.contains("? ±"), "{first_screen}");
 }

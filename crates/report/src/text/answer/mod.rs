@@ -78,16 +78,13 @@ pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
     BriefAnswer::Sentences(sentences.join(" "))
 }
 
-/// The answer on a page's first screen, where its scenario's section has the whole.
-pub(crate) fn brief_text(answer: &BriefAnswer) -> String {
-    match answer {
-        BriefAnswer::Sentences(sentences) => sentences.clone(),
-        BriefAnswer::Doubt(reason) => format!("Inconclusive: {reason}."),
-    }
+/// The head of a list of questions that the figures do not answer for one reason.
+pub(crate) fn inconclusive(reason: &str) -> String {
+    format!("Inconclusive because {reason}:")
 }
 
-/// The scenarios whose questions their figures do not answer for one reason.
-pub(crate) fn inconclusive(reason: &str, scenarios: &[&str]) -> String {
+/// The scenarios of such questions, next to a table.
+pub(crate) fn inconclusive_scenarios(reason: &str, scenarios: &[&str]) -> String {
     format!(
         "Inconclusive because {reason} (the table has the figures): {}",
         scenarios.join(", ")
