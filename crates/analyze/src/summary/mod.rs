@@ -53,8 +53,8 @@ pub use group::{GroupSummary, MemberPause};
 pub use headline::RunHeadline;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
 pub use limit::{
-    Bottleneck, BrokerOutage, BrokerThreads, KeptRate, LimitFact, LimitVerdict, LimitedProcess,
-    MissedRate, NetworkDirection, OutageFact, RequestTimes,
+    Bottleneck, BrokerOutage, BrokerThreads, ConsumerPace, KeptRate, LimitFact, LimitVerdict,
+    LimitedProcess, MissedRate, NetworkDirection, OutageFact, RequestTimes,
 };
 pub use load::{BrokerShare, BrokerShares, BrokerSkew};
 pub use mirror::MirrorSummary;

@@ -3,7 +3,8 @@
 use kgauge_analyze::Summary;
 use kgauge_analyze::statistics::{Spread, Steadiness, SteadinessCheck};
 use kgauge_analyze::summary::{
-    CountedOnBroker, Factor, FlowSteadiness, RepeatOutage, RepeatSteadiness, TrialSummary,
+    Bottleneck, CountedOnBroker, Factor, FlowKind, FlowSteadiness, LimitFact, LimitVerdict,
+    RepeatOutage, RepeatSteadiness, TrialSummary,
 };
 use kgauge_report::summary_json;
 use kgauge_report::text::{answer, count_check};
@@ -100,6 +101,38 @@ fn how_much_is_a_figure_with_its_interval() {
         last(several.collect()),
         "10 B: 1,000 records/s (±2.5 %); 1 kB: 500.0 records/s (±2.5 %)."
     );
+}
+
+#[test]
+fn consumers_kept_up_fell_behind_or_read_a_backlog() {
+    let of = |records_max: f64, grows: bool| {
+        let mut readers = trial(0, "one", &[], &FAST);
+        let flow = &mut readers.flows[0];
+        flow.kind = FlowKind::Consume;
+        let lag = LimitFact::ConsumerLag {
+            flow: flow.name.clone(),
+            records_mean: records_max / 2.0,
+            records_max,
+            grows,
+        };
+        readers.limit = Some(LimitVerdict {
+            word: Bottleneck::Load,
+            evidence: vec![lag],
+            candidates: Vec::new(),
+            faults: 0,
+            outage: None,
+            idle_flow: None,
+        });
+        last(vec![readers])
+    };
+    for (records_max, grows, start) in [
+        (310.0, false, "1 consumer kept up: 1,000 records/s (±2.5 %, "),
+        (310.0, true, "1 consumer fell behind: 1,000 records/s (±2.5 %, "),
+        (90_000.0, false, "1 consumer read 1,000 records/s (±2.5 %, "),
+    ] {
+        let text = of(records_max, grows);
+        assert!(text.starts_with(start), "{text}");
+    }
 }
 
 #[test]

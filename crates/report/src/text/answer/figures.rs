@@ -2,7 +2,8 @@
 
 use kgauge_analyze::answer::{AnswerDoubtCause, ScenarioAnswer};
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, LatencySummary, MirrorSummary, PublishedStatus, TrialSummary,
+    ConsumerPace, FlowKind, FlowSummary, LatencySummary, MirrorSummary, PublishedStatus,
+    TrialSummary,
 };
 use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, TimeKind};
@@ -55,20 +56,31 @@ fn clause(names: &AnswerNames, trial: &TrialSummary, flow: &FlowSummary) -> Opti
             _ => format!("{} {at}", flow.name),
         });
     }
-    let verb = match flow.kind {
-        FlowKind::Produce => "wrote",
-        FlowKind::Consume => "read",
-        FlowKind::Echo => "echoed",
-        FlowKind::Unknown => "moved",
-    };
     Some(format!(
-        "{} {verb} {}{}{}{}",
+        "{} {} {}{}{}{}",
         flow::members(flow),
+        verb(trial, flow),
         rate_text(flow)?,
         beside_published(names, trial, flow),
         times.map_or_else(String::new, |times| format!(", {times}")),
         consumer_lag(trial, flow)
     ))
+}
+
+/// What a flow did; of consumers beside producers, whether they kept up.
+fn verb(trial: &TrialSummary, flow: &FlowSummary) -> &'static str {
+    let limit = trial.limit.as_ref();
+    let pace = || limit.and_then(|limit| limit.consumer_pace(flow));
+    match flow.kind {
+        FlowKind::Produce => "wrote",
+        FlowKind::Consume => match pace() {
+            Some(ConsumerPace::KeptUp) => "kept up:",
+            Some(ConsumerPace::FellBehind) => "fell behind:",
+            None => "read",
+        },
+        FlowKind::Echo => "echoed",
+        FlowKind::Unknown => "moved",
+    }
 }
 
 /// `1,284,000 records/s (±2.4 %, 128 MB/s)`, `391 of 2,000 records/s`.
