@@ -29,12 +29,17 @@ pub fn below_heading(limit: &LimitVerdict, trial: &TrialSummary) -> String {
     }
 }
 
-fn bottleneck(limit: &LimitVerdict) -> String {
+/// ` (candidates: disk, producer buffer)`; empty without any.
+pub(crate) fn candidates(limit: &LimitVerdict) -> String {
     let candidates: Vec<&str> = limit.candidates.iter().map(|one| name(*one)).collect();
-    let candidates = match candidates.is_empty() {
+    match candidates.is_empty() {
         true => String::new(),
         false => format!(" (candidates: {})", candidates.join(", ")),
-    };
+    }
+}
+
+fn bottleneck(limit: &LimitVerdict) -> String {
+    let candidates = candidates(limit);
     match (limit.word, &limit.outage) {
         (Bottleneck::Undecided, _) => match &limit.idle_flow {
             Some(flow) => format!("undetermined; {flow} did nothing during the hold."),
