@@ -172,6 +172,7 @@ mod tests {
             high,
             published,
             is_best: false,
+            is_base: false,
             is_steady: true,
         }
     }

@@ -189,13 +189,14 @@ fn write_caveats(page: &mut Markup, view: &ReportView) {
     page.line();
 }
 
-/// The bar that represents a scenario: its only one, or the best.
+/// The bar that represents a scenario: the best, or the first one that others are not compared with.
 fn main_bar<'v>(scenario: &'v ScenarioView) -> Option<(&'v str, &'v AnswerBar)> {
     let AnswerPicture::Bars { unit, bars, .. } = &scenario.picture else {
         return None;
     };
     let best = bars.iter().find(|bar| bar.is_best);
-    Some((unit, best.or_else(|| bars.first())?))
+    let other = || bars.iter().find(|bar| !bar.is_base);
+    Some((unit, best.or_else(other)?))
 }
 
 /// A scenario in the list of questions.

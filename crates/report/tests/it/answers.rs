@@ -185,6 +185,20 @@ fn an_effect_without_a_base_shows_the_figures_and_says_what_is_missing() {
         "1 producer wrote 500.0 records/s (±2.5 %, 0.0500 MB/s). Nothing to compare with: one is \
          not part of this run."
     );
+    let mut warming = one.clone();
+    warming.flows[0].steadiness = Some(FlowSteadiness {
+        verdict: Steadiness::Warming,
+        repeats: Vec::new(),
+        throughput_over_repeats: Some(0.4),
+        latency_over_repeats: None,
+        throughput_together: None,
+        latency_together: None,
+    });
+    assert_eq!(
+        last(vec![warming, two.clone()]),
+        "one: 1,000 records/s (±2.5 %); two: 500.0 records/s (±2.5 %). Not compared: one was not \
+         steady."
+    );
     let mut unmeasured = one;
     unmeasured.repeats_measured = 0;
     assert_eq!(
@@ -309,6 +323,11 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
     assert_eq!(
         of(Steadiness::Slowing, -0.12),
         "Records/s fell by 12 % while 3.00 GB were written in 30.0 s."
+    );
+    assert_eq!(
+        of(Steadiness::Shifting, 0.2),
+        "Inconclusive: records/s shifted between levels while 3.00 GB were written in 30.0 s (use a \
+         longer hold)."
     );
 }
 

@@ -242,7 +242,9 @@ pub(super) fn over_time(trends: &[TimeTrend]) -> Option<String> {
             ),
             Steadiness::Slowing => format!("{name} fell by {change} {meanwhile}"),
             Steadiness::Warming => format!("{name} rose by {change} {meanwhile}"),
-            Steadiness::Shifting => format!("{name} shifted between levels {meanwhile}"),
+            Steadiness::Shifting => format!(
+                "inconclusive: {name} shifted between levels {meanwhile} (use a longer hold)"
+            ),
         }
     });
     let text = join_short(LETTERS_MAX, clauses, None);

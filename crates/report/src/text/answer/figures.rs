@@ -1,6 +1,6 @@
 //! How much: the figures of trials.
 
-use kgauge_analyze::answer::{AnswerDoubtCause, ScenarioAnswer};
+use kgauge_analyze::answer::{AnswerDoubtCause, AnswerFacts, ScenarioAnswer};
 use kgauge_analyze::summary::{
     ConsumerPace, FlowKind, FlowSummary, LatencySummary, MirrorSummary, PublishedStatus,
     TrialSummary,
@@ -16,12 +16,23 @@ use crate::text::{flow, generator, published};
 /// Trials whose figures are listed; of more, only the number is given.
 const LISTED_MAX: usize = 6;
 
-/// A clause for each flow of a single trial, or a figure for each of several.
+/// A clause for each flow of a single trial, or a figure for each of several. A trial that could not be compared comes
+/// after the one that it was to be compared with.
 pub(super) fn sentence(names: &AnswerNames, answer: &ScenarioAnswer) -> String {
-    match names.trials.as_slice() {
-        [only] => single(names, answer, only),
-        several => list(names, answer, several),
+    match (names.trials.as_slice(), base(names, answer)) {
+        ([only], Some(base)) => list(names, answer, &[base, *only]),
+        ([only], None) => single(names, answer, only),
+        (several, _) => list(names, answer, several),
     }
+}
+
+/// The measured trial of another scenario that an effect is about.
+fn base<'a>(names: &AnswerNames<'a>, answer: &ScenarioAnswer) -> Option<&'a TrialSummary> {
+    let AnswerFacts::Effect { comparisons } = &answer.facts else {
+        return None;
+    };
+    let base = names.trial(comparisons.first()?.base?)?;
+    (base.repeats_measured > 0).then_some(base)
 }
 
 fn single(names: &AnswerNames, answer: &ScenarioAnswer, trial: &TrialSummary) -> String {

@@ -28,6 +28,7 @@ struct ShownValue {
     value: f64,
     interval: Option<Interval>,
     is_best: bool,
+    is_base: bool,
 }
 
 /// The picture of an answer.
@@ -82,6 +83,7 @@ fn how_much(answer: &ScenarioAnswer, summary: &Summary, figures: &[AnswerFigure]
             value: one.value,
             interval: one.interval,
             is_best: false,
+            is_base: false,
         };
         let flow = one.flow.as_deref();
         let mut bar = bar(summary, ShownFigure { flow, ..shown }, &value);
@@ -99,7 +101,7 @@ fn effect(
     comparisons: &[TrialEffect],
 ) -> AnswerPicture {
     let Some(main) = lead_of(comparisons) else {
-        return AnswerPicture::None;
+        return uncompared(answer, summary, comparisons);
     };
     let shown = ShownFigure {
         flow: main.flow.as_deref(),
@@ -113,21 +115,61 @@ fn effect(
             continue;
         };
         let both = [
-            (base, found.base, found.base_interval),
-            (comparison.trial, found.value, found.value_interval),
+            (base, found.base, found.base_interval, true),
+            (comparison.trial, found.value, found.value_interval, false),
         ];
-        for (trial, value, interval) in both {
+        for (trial, value, interval, is_base) in both {
             if values.iter().all(|known| known.trial != trial) {
                 values.push(ShownValue {
                     trial,
                     value,
                     interval,
                     is_best: false,
+                    is_base,
                 });
             }
         }
     }
     let bars = values.iter().map(|value| bar(summary, shown, value));
+    bars_of(answer, summary, shown, bars.collect())
+}
+
+/// Trials that could not be compared, next to those that they were to be compared with: the throughput of their first
+/// flow, unless the load set it.
+fn uncompared(
+    answer: &ScenarioAnswer,
+    summary: &Summary,
+    comparisons: &[TrialEffect],
+) -> AnswerPicture {
+    let is_base = |trial: &TrialSummary| {
+        let mut comparisons = comparisons.iter();
+        comparisons.any(|one| one.base == Some(trial.index))
+    };
+    let trials = summary.trials.iter();
+    let trials = trials.filter(|one| answer.trials.contains(&one.index) || is_base(one));
+    let flows = trials.filter_map(|trial| Some((trial, trial.flows.first()?)));
+    let flows: Vec<(&TrialSummary, &FlowSummary)> = flows.collect();
+    let Some((_, first)) = flows.first() else {
+        return AnswerPicture::None;
+    };
+    if flows.iter().any(|(_, flow)| flow.has_kept_rate()) {
+        return AnswerPicture::None;
+    }
+    let shown = ShownFigure {
+        flow: Some(first.name.as_str()),
+        figure: FigureKind::Throughput,
+    };
+    let bars = flows.iter().filter_map(|(trial, flow)| {
+        let rate = &flow.throughput.as_ref()?.records_per_s;
+        let value = ShownValue {
+            trial: trial.index,
+            value: rate.mean,
+            interval: rate.ci95,
+            is_best: false,
+            is_base: is_base(trial),
+        };
+        Some(bar(summary, shown, &value))
+    });
     bars_of(answer, summary, shown, bars.collect())
 }
 
@@ -149,6 +191,7 @@ fn course(
             value: point.value,
             interval: point.interval,
             is_best: main.best == Some(point.trial),
+            is_base: false,
         };
         bar(summary, shown, &value)
     });
@@ -217,6 +260,7 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
         high: value.interval.map(|ends| ends.high / divisor),
         published: published.map(|published| published / divisor),
         is_best: value.is_best,
+        is_base: value.is_base,
         is_steady: flows.all(|flow| !is_of_it(flow) || flow.is_steady()),
     }
 }
