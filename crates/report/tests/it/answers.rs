@@ -326,8 +326,8 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
     );
     assert_eq!(
         of(Steadiness::Shifting, 0.2),
-        "Inconclusive: records/s shifted between levels while 3.00 GB were written in 30.0 s (use a \
-         longer hold)."
+        "Inconclusive: records/s shifted between levels while 3.00 GB were written in 30.0 s (use \
+         a longer hold)."
     );
 }
 
