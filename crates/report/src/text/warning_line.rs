@@ -100,14 +100,10 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             (format!("held for only {shortest} per repeat"), fix)
         }
         (Kind::FewSamples, _) => few(findings)?,
-        (Kind::NotSteady, _) if is_quick => (
-            "the target was not steady".to_owned(),
-            "drop --quick".to_owned(),
-        ),
-        (Kind::SteadinessUnknown, _) if is_quick => (
-            "too short or too noisy to tell if the target was steady".to_owned(),
-            "drop --quick".to_owned(),
-        ),
+        (Kind::NotSteady | Kind::SteadinessUnknown | Kind::LittlesLawBroken, _) if is_quick => {
+            let (matter, _) = constant(kind)?;
+            (matter, "drop --quick".to_owned())
+        }
         (_, Finding::ClockSource { clock }) => (
             format!("the kernel's clock source is {clock}, slow or coarse"),
             "switch it to tsc".to_owned(),
