@@ -96,6 +96,15 @@ mod tests {
     }
 
     #[test]
+    fn changes_have_their_sign_unless_nothing_is_shown() {
+        let texts = [0.33, -0.26, 0.004, 0.0, 1e-6, -1e-6].map(signed_percent);
+        assert_eq!(
+            texts,
+            ["+33 %", "−26 %", "+0.4 %", "0 %", "< 0.1 %", "< 0.1 %"]
+        );
+    }
+
+    #[test]
     fn percentiles_are_named_without_trailing_zeros() {
         assert_eq!(percentile_number(0.99999), "99.999");
     }
