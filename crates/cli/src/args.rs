@@ -214,6 +214,9 @@ pub(crate) struct CheckArgs {
     /// Print JSON: a list with an entry for each file
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) built_in: BuiltInArgs,
 }
 
 /// List run folders, or remove old ones

@@ -3,7 +3,6 @@
 use kgauge_runner::RunPreview;
 
 use crate::args::CheckArgs;
-use crate::built_in_args::BuiltInArgs;
 use crate::exit::{self, ExitStatus};
 use crate::print;
 use crate::run::{changes_of, question_of};
@@ -12,7 +11,7 @@ use crate::run::{changes_of, question_of};
 pub(crate) fn check(arguments: &CheckArgs) -> anyhow::Result<ExitStatus> {
     let changes = changes_of(&arguments.changes)?;
     let preview = |what: &String| -> anyhow::Result<RunPreview> {
-        let question = question_of(what, &BuiltInArgs::default(), &changes)?;
+        let question = question_of(what, &arguments.built_in, &changes)?;
         Ok(question.preview(arguments.seed)?)
     };
     let mut statuses = Vec::new();

@@ -163,17 +163,18 @@ fn sides(arguments: &Compare) -> Vec<Vec<NamedDir>> {
     sides
 }
 
-/// Compares runs, writes page and JSON to a folder, and prints the table or the JSON. The baseline counts from 1.
+/// Compares runs with the first one, writes page and JSON to a folder, and prints the table or the JSON. Without names
+/// the runs are called by their targets.
 pub(crate) fn compare(
     runs: Vec<ComparisonSide>,
-    baseline: usize,
+    names: &[String],
     dir: &Path,
     json: bool,
     detail: DetailArgs,
 ) -> anyhow::Result<()> {
     let sides: Vec<Vec<ComparisonSide>> = runs.into_iter().map(|run| vec![run]).collect();
     let choices = Choices {
-        baseline: baseline.saturating_sub(1),
+        names,
         ..Choices::default()
     };
     keep(&compared(&sides, choices)?, dir, json, detail)

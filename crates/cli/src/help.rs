@@ -108,6 +108,7 @@ pub(crate) const CHECK: &str = "\
 Examples:
   kgauge check my-scenario.yaml
   kgauge check my-scenario.yaml --quick --set linger.ms=20
+  kgauge check latency --rate 20k/s --producers 4
   kgauge check scenarios/*.yaml --json
   kgauge check linkedin-2014 --seed 42           # with the order of repeats
 

@@ -27,6 +27,16 @@ pub(crate) fn spread(value: f64, interval: Option<Interval>) -> String {
     interval.map_or_else(|| ONE_REPEAT.to_owned(), |ends| plus_minus(value, ends))
 }
 
+/// A change with its sign: `+33 %`, `−26 %`; `0 %` and `< 0.1 %` have none.
+pub(crate) fn signed_percent(share: f64) -> String {
+    let size = percent(share.abs());
+    match share {
+        _ if size == "0 %" || size.starts_with('<') => size,
+        more if more > 0.0 => format!("+{size}"),
+        _ => format!("−{size}"),
+    }
+}
+
 /// An interval of times in one unit: `10.9 to 14.1 ms`.
 pub(crate) fn nanoseconds_between(Interval { low, high }: Interval) -> String {
     if high > REACH_MAX * REACH_MAX * low.max(1.0) {
@@ -83,6 +93,15 @@ mod tests {
         assert_eq!(nanoseconds_between(ends(10.9e6, 14.1e6)), "10.9 to 14.1 ms");
         assert_eq!(nanoseconds_between(ends(900e3, 1.1e6)), "900 µs to 1.10 ms");
         assert_eq!(percent(0.0), "0 %");
+    }
+
+    #[test]
+    fn changes_have_their_sign_unless_nothing_is_shown() {
+        let texts = [0.33, -0.26, 0.004, 0.0, 1e-6, -1e-6].map(signed_percent);
+        assert_eq!(
+            texts,
+            ["+33 %", "−26 %", "+0.4 %", "0 %", "< 0.1 %", "< 0.1 %"]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Shows what a run would do to an existing cluster, and asks for confirmation.
 
 use kgauge_scenario::Plan;
+use kgauge_scenario::format::{binary_bytes, counted};
 use kgauge_target::{DiskSpace, Footprint, TargetFacts};
 
 use crate::error::RunError;
@@ -60,9 +61,9 @@ fn disks(rooms: &[DiskSpace]) -> String {
     let known = rooms.iter().filter_map(|room| room.free_bytes);
     match known.min() {
         Some(least) => format!(
-            "at least {} MiB free on each of {}",
-            least >> 20,
-            rooms.len()
+            "{} with at least {} free",
+            counted(rooms.len() as u64, "disk"),
+            binary_bytes(least)
         ),
         None => "this release does not report free disk space; check it yourself".to_owned(),
     }

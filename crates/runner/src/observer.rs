@@ -163,7 +163,7 @@ pub enum Activity {
     ChangingCluster,
     /// Measures what this machine can generate.
     MeasuringCeiling,
-    /// Prepares the load that warms new brokers.
+    /// Begins to warm new brokers.
     WarmingBegins,
     /// Warms new brokers.
     Warming {
@@ -219,7 +219,7 @@ impl fmt::Display for Activity {
             Self::MeasuringDisk => f.write_str("measuring the disk alone with fio"),
             Self::ChangingCluster => f.write_str("starting another cluster"),
             Self::MeasuringCeiling => f.write_str("measuring this machine's ceiling"),
-            Self::WarmingBegins => f.write_str("warming the brokers"),
+            Self::WarmingBegins => f.write_str("warming the brokers, for about a minute"),
             Self::Warming {
                 elapsed_s,
                 limit_s,

@@ -45,6 +45,7 @@ pub(crate) fn warm(session: &mut Session<'_>, share: &Share) -> Result<bool, Run
     if session.is_warm || !session.request.target.spec.warms_brokers() {
         return Ok(true);
     }
+    session.report(&Activity::WarmingBegins);
     let mut found = BrokerWarming::default();
     for load in 1..=LOADS {
         let rest_ns = LIMIT_NS.saturating_sub(found.length_ns);
@@ -75,7 +76,6 @@ fn warm_once(
     (load, before_ns): (u32, u64),
 ) -> Result<BrokerWarming, RunError> {
     let topic = create_topic(session, &warming.trial, load)?;
-    session.report(&Activity::WarmingBegins);
     let prepared = PreparedLoad::prepare(&LoadSetup {
         copy: None,
         verify: None,

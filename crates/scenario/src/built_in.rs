@@ -198,22 +198,22 @@ impl BuiltIn {
         }
         match self {
             BuiltIn::Throughput => {
-                let producers = options.producers.unwrap_or(1);
-                let writers = match producers {
-                    1 => "one producer writes".to_owned(),
-                    many => format!("{many} producers write"),
+                let writers = match options.producers.unwrap_or(1) {
+                    1 => "does one producer".to_owned(),
+                    many => format!("do {many} producers"),
                 };
-                format!(
-                    "How many records of {size} per second are there if {writers} at full speed?"
-                )
+                format!("How many records of {size} per second {writers} write at full speed?")
             }
-            BuiltIn::Latency => format!("What is the latency of {rate} records of {size}?"),
+            BuiltIn::Latency => format!("What is the latency of {size} records at {rate}?"),
             BuiltIn::EndToEnd => {
                 format!("How long do records of {size} take from producer to consumer at {rate}?")
             }
             BuiltIn::FanOut => {
-                let groups = options.groups.unwrap_or(3);
-                format!("Do {groups} consumer groups keep up with {rate} records of {size}?")
+                let groups = match options.groups.unwrap_or(3) {
+                    1 => "Does one consumer group".to_owned(),
+                    many => format!("Do {many} consumer groups"),
+                };
+                format!("{groups} keep up with {size} records at {rate}?")
             }
         }
     }

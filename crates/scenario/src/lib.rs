@@ -125,7 +125,7 @@ pub use sizes::{SizePlan, SizeTable, WeightedSize};
 pub use studies::Studies;
 pub use study::{STUDY_FILE, Study, StudyFile};
 pub use suggest::nearest;
-pub use target_kind::TargetKind;
+pub use target_kind::{TargetKind, release_words};
 pub use template::SCENARIO_TEMPLATE;
 pub use tune::{SettingScope, TuneGoal, TunePlan, TunePreset, TuneSetting, TuneValue};
 pub use tune_planning::TuneOptions;

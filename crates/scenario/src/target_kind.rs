@@ -34,12 +34,23 @@ impl TargetKind {
     /// What a report calls it: `Apache Kafka 4.3.1`. The embedded cluster's version is kgauge's own, and would look
     /// like one of Kafka's.
     pub fn name(self, version: Option<&str>) -> String {
-        let kind = match self {
-            Self::Embedded => return "kgauge's embedded cluster".to_owned(),
-            Self::Kafka => "Apache Kafka",
-            Self::Existing => "an existing cluster",
-        };
-        with_version(kind, version)
+        self.name_at(None, version)
+    }
+
+    /// The same of a cluster with a known address. An existing one is called by it, as its user calls it:
+    /// `b1:9092 (Kafka 4.3 or newer)`.
+    pub fn name_at(self, address: Option<&str>, version: Option<&str>) -> String {
+        match self {
+            Self::Embedded => "kgauge's embedded cluster".to_owned(),
+            Self::Kafka => with_version("Apache Kafka", version),
+            Self::Existing => {
+                let name = address.unwrap_or("an existing cluster");
+                match known(version) {
+                    Some(version) => format!("{name} (Kafka {})", release_words(version)),
+                    None => name.to_owned(),
+                }
+            }
+        }
     }
 
     /// What the head of a column calls it: `Kafka 4.3.1`.
@@ -53,10 +64,22 @@ impl TargetKind {
     }
 }
 
+fn known(version: Option<&str>) -> Option<&str> {
+    version.filter(|version| !version.is_empty())
+}
+
 fn with_version(name: &str, version: Option<&str>) -> String {
-    match version.filter(|version| !version.is_empty()) {
+    match known(version) {
         Some(version) => format!("{name} {version}"),
         None => name.to_owned(),
+    }
+}
+
+/// A recorded release in a sentence: `4.3 or newer` for `at least 4.3`.
+pub fn release_words(version: &str) -> String {
+    match version.strip_prefix("at least ") {
+        Some(oldest) => format!("{oldest} or newer"),
+        None => version.to_owned(),
     }
 }
 
@@ -78,8 +101,12 @@ mod tests {
         );
         assert_eq!(
             names(TargetKind::Existing, Some("at least 2.8")),
-            both("an existing cluster at least 2.8", "cluster ≥2.8")
+            both("an existing cluster (Kafka 2.8 or newer)", "cluster ≥2.8")
         );
+        let at = TargetKind::Existing.name_at(Some("b1:9092"), Some("3.3 or 3.4"));
+        assert_eq!(at, "b1:9092 (Kafka 3.3 or 3.4)");
+        let at = TargetKind::Existing.name_at(Some("b1:9092"), None);
+        assert_eq!(at, "b1:9092");
         assert_eq!(
             names(TargetKind::Existing, None),
             both("an existing cluster", "cluster")

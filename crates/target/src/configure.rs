@@ -93,7 +93,7 @@ impl TargetSpec {
                  release"
             )),
             TargetSpec::Embedded(_) | TargetSpec::Existing(_) => Err(format!(
-                "the scenario is about Apache Kafka {release}, which kgauge starts: use --target \
+                "the scenario is about Apache Kafka {release}, which kgauge starts; use --target \
                  kafka:{release}"
             )),
         }
@@ -114,7 +114,7 @@ impl TargetSpec {
     pub fn limit_memory(&mut self, bytes: u64) -> Result<(), String> {
         let TargetSpec::Kafka(spec) = self else {
             return Err(
-                "target.memory needs Apache Kafka that kgauge starts: use --target kafka:VERSION"
+                "target.memory needs Apache Kafka that kgauge starts; use --target kafka:VERSION"
                     .to_owned(),
             );
         };

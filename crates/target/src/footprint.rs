@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use kgauge_scenario::format::{binary_bytes, count, seconds};
-use kgauge_scenario::{ClosedLoopPace, Plan, Trial};
+use kgauge_scenario::{ClosedLoopPace, Plan, Trial, release_words};
 
 use crate::facts::TargetFacts;
 
@@ -180,7 +180,7 @@ impl fmt::Display for Footprint {
             .map_or_else(|| "without an id".to_owned(), kgauge_client::shown);
         writeln!(f, "cluster  {id}")?;
         if let Some(version) = &self.version {
-            writeln!(f, "release  {version}")?;
+            writeln!(f, "release  {}", release_words(version))?;
         }
         let shown = self.brokers.len().min(BROKERS_SHOWN);
         let more = match self.brokers.len() - shown {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kgauge_load::{Clock, Totals};
+use kgauge_scenario::format::{binary_bytes, without_zeros};
 use kgauge_scenario::{CompressionCodec, FlowPlan, ProduceFlow, Shape, TransactionLength};
 
 use crate::context::ToolContext;
@@ -174,9 +175,9 @@ impl ProducerJob {
         match self.rate {
             None if waiting > 0.5 => context.note(&format!(
                 "--throughput -1 is a closed loop: {:.0} % of this latency is spent in the producer's \
-                 own buffer of {} KiB, not in the cluster; set a rate to measure the cluster",
+                 own buffer of {}, not in the cluster; set a rate to measure the cluster",
                 (waiting * 100.0).min(100.0),
-                buffer / 1024
+                without_zeros(&binary_bytes(buffer))
             )),
             None => context.note(
                 "--throughput -1 is a closed loop: the latency includes the wait in the producer's \

@@ -5,7 +5,11 @@ use kgauge_results::run::OutageCause;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::flow::FlowSummary;
 use super::load::BrokerSkew;
+
+/// Consumers whose lag was never more than they read in this time have kept up. More is a backlog.
+const KEPT_UP_S: f64 = 1.0;
 
 /// What kept a trial from more, as far as the evidence goes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -26,6 +30,36 @@ pub struct LimitVerdict {
     /// A flow that did nothing during the hold, so the bottleneck is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_flow: Option<String>,
+}
+
+/// Whether consumers read as fast as others wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsumerPace {
+    /// Their lag was always small.
+    KeptUp,
+    /// Their lag grew until the end.
+    FellBehind,
+}
+
+impl LimitVerdict {
+    /// The pace of a flow's consumers; `None` if their lag is unknown, or if they read a backlog.
+    pub fn consumer_pace(&self, flow: &FlowSummary) -> Option<ConsumerPace> {
+        let read_per_s = flow.throughput.as_ref()?.records_per_s.mean;
+        let lag = self.evidence.iter().find_map(|fact| match fact {
+            LimitFact::ConsumerLag {
+                flow: name,
+                records_max,
+                grows,
+                ..
+            } if *name == flow.name => Some((*records_max, *grows)),
+            _ => None,
+        });
+        let (records, grows) = lag?;
+        match grows {
+            true => Some(ConsumerPace::FellBehind),
+            false => (records <= KEPT_UP_S * read_per_s).then_some(ConsumerPace::KeptUp),
+        }
+    }
 }
 
 /// Bottlenecks.

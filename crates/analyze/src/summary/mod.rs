@@ -53,8 +53,8 @@ pub use group::{GroupSummary, MemberPause};
 pub use headline::RunHeadline;
 pub use latency::{Latencies, LatencySummary, MaxAt, Percentile};
 pub use limit::{
-    Bottleneck, BrokerOutage, BrokerThreads, KeptRate, LimitFact, LimitVerdict, LimitedProcess,
-    MissedRate, NetworkDirection, OutageFact, RequestTimes,
+    Bottleneck, BrokerOutage, BrokerThreads, ConsumerPace, KeptRate, LimitFact, LimitVerdict,
+    LimitedProcess, MissedRate, NetworkDirection, OutageFact, RequestTimes,
 };
 pub use load::{BrokerShare, BrokerShares, BrokerSkew};
 pub use mirror::MirrorSummary;
@@ -209,6 +209,8 @@ pub struct TargetSummary {
     pub words: String,
     /// Its kind; null if the run was cut short before it was known.
     pub kind: Option<TargetKind>,
+    /// The address of an existing cluster as the user gave it; null for clusters that kgauge started.
+    pub address: Option<String>,
     /// Its release.
     pub version: Option<String>,
     /// Kafka's cluster id.

@@ -20,6 +20,7 @@ impl RunJob<'_> {
         let parent = parent_dir(&self.arguments.conduct, &self.question.name, number)?;
         let seed = self.arguments.conduct.seed.unwrap_or(number);
         let mut compared: Vec<ComparisonSide> = Vec::new();
+        let mut names = Vec::new();
         let mut statuses = Vec::new();
         for (index, target) in targets.iter().enumerate() {
             if self.stopping.is_wanted() {
@@ -41,13 +42,20 @@ impl RunJob<'_> {
                 )),
                 (None, None) => {}
             }
-            compared.extend(found);
+            if let Some(found) = found {
+                compared.push(found);
+                names.push(target.text.clone());
+            }
             statuses.push(status);
         }
         if self.stopping.is_wanted() {
             statuses.push(ExitStatus::Interrupted);
         }
-        let ended = self.finish(&parent, compared, &statuses);
+        // Those that kgauge started have better names: their releases.
+        if !targets.iter().any(RunTarget::is_existing) {
+            names.clear();
+        }
+        let ended = self.finish(&parent, compared, &names, &statuses);
         self.serve_file("The comparison", &parent.join(COMPARISON));
         ended
     }
@@ -82,6 +90,7 @@ impl RunJob<'_> {
         &self,
         parent: &Path,
         compared: Vec<ComparisonSide>,
+        names: &[String],
         statuses: &[ExitStatus],
     ) -> anyhow::Result<ExitStatus> {
         match compared.as_slice() {
@@ -97,7 +106,7 @@ impl RunJob<'_> {
             }
             _ => {
                 let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
-                compare(compared, 1, parent, json, detail)?;
+                compare(compared, names, parent, json, detail)?;
             }
         }
         Ok(ExitStatus::gravest(statuses))

@@ -18,7 +18,7 @@ fn a_check_shows_plan_time_and_bytes_and_starts_nothing() {
         "tiny: Does it work?",
         "  4 repeats, no warm-up, hold 1 s",
         "  goal writers.throughput >= 10/s",
-        "latency: What is the latency of 10k/s records of 1 kB?",
+        "latency: What is the latency of 1 kB records at 10k/s?",
     ] {
         assert!(shown.lines().any(|one| one == line), "{line:?}\n{shown}");
     }
@@ -32,6 +32,13 @@ fn a_check_shows_plan_time_and_bytes_and_starts_nothing() {
     // 800 records a second for a second, and one at its start; twice.
     assert_eq!(list[0]["records_max"], 1_602);
     assert!(list[0]["order"].is_null());
+    // The flags of built-in scenarios apply as in `kgauge run`.
+    let load = ["latency", "--rate", "20k/s", "--record-size", "2 kB"];
+    let built_in = checked(&site, &load);
+    let question = "latency: What is the latency of 2 kB records at 20k/s?\n";
+    assert!(built_in.starts_with(question), "{built_in}");
+    let rate = "\nrate     up to 20,000 records/s\n";
+    assert!(built_in.contains(rate), "{built_in}");
     let study = checked(&site, &["linkedin-2014", "--quick", "--seed", "7"]);
     assert!(study.starts_with("study linkedin-2014: "), "{study}");
     assert!(

@@ -22,6 +22,11 @@ fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
         "{stderr}"
     );
     assert!(stderr.contains("rate     up to 800 records/s"), "{stderr}");
+    // The report calls it what its user calls it.
+    let first = cluster.servers.split(',').next().unwrap();
+    let stdout = text(&output.stdout);
+    let title = format!("tiny · {first} and 1 more");
+    assert!(stdout.starts_with(&title), "{stdout}");
     assert_eq!(cluster.end(), Some(0));
     assert!(site.path("data").exists(), "--data keeps it");
 }

@@ -67,6 +67,9 @@ pub(super) fn legend(unit: &str, bars: &[&AnswerBar]) -> String {
     if bars.iter().any(|bar| bar.published.is_some()) {
         parts.push("dashed line: published");
     }
+    if bars.iter().any(|bar| !bar.is_steady) {
+        parts.push("?: not steady, or too noisy to tell");
+    }
     parts.join("; ")
 }
 
@@ -135,7 +138,7 @@ pub(super) fn write_line(page: &mut Markup, class: &str, [x1, x2]: [&str; 2], [y
     page.shape("line", &ends);
 }
 
-/// `4.53 M ±59 %, published 822 k`.
+/// `4.53 M? ±59 %, published 822 k`: with the mark of the terminal's table where the target was not steady.
 fn value_text(unit: &str, bar: &AnswerBar) -> String {
     let written = |value: f64| match unit {
         "ms" => format::nanoseconds(value * 1e6),
@@ -144,6 +147,9 @@ fn value_text(unit: &str, bar: &AnswerBar) -> String {
         unit => format!("{} {unit}", format::short(value)),
     };
     let mut text = written(bar.value);
+    if !bar.is_steady {
+        text.push('?');
+    }
     if let (Some(low), Some(high)) = (bar.low, bar.high) {
         let ends = kgauge_analyze::statistics::Interval { low, high };
         text = format!("{text} {}", format::plus_minus(bar.value, ends));
@@ -166,19 +172,26 @@ mod tests {
             high,
             published,
             is_best: false,
+            is_base: false,
+            is_steady: true,
         }
     }
 
     #[test]
     fn a_bar_shows_its_value_its_interval_and_the_published_figure() {
+        let unsteady = AnswerBar {
+            is_steady: false,
+            ..bar(1_000_000.0, None, None)
+        };
         let bars = [
             bar(4_000_000.0, Some(5_000_000.0), Some(800_000.0)),
-            bar(1_000_000.0, None, None),
+            unsteady,
         ];
         let mut page = Markup::new();
         write_figure(&mut page, "Throughput", "records/s", &bars);
         let page = page.finish();
         assert!(page.contains("4.00 M ±25 %, published 800 k"), "{page}");
+        assert!(page.contains(">1.00 M?<"), "{page}");
         assert!(page.contains("width=\"79.20%\""), "4 of 5 million: {page}");
         assert!(page.contains("x1=\"15.84%\""), "the published one: {page}");
         assert!(page.contains("whiskers: 95 % confidence interval; dashed line: published"));

@@ -2,16 +2,16 @@
 //! questions with their answers, and a checkup its findings.
 
 use kgauge_analyze::summary::GoalStatus;
-use kgauge_results::{SECOND_NS, Stage};
 
 use super::bars::{self, BarScale};
 use super::charts::{PageCharts, opens_with_chart};
 use super::{checkup, scenario_id, top};
 use crate::chart;
-use crate::format;
 use crate::markup::{Markup, unbroken};
 use crate::text;
-use crate::view::{AnswerBar, AnswerPicture, GoalView, PARTITIONS, ReportView, ScenarioView};
+use crate::view::{
+    AnswerBar, AnswerPicture, BriefAnswer, GoalView, PARTITIONS, ReportView, ScenarioView,
+};
 
 /// Writes it.
 pub(super) fn write(page: &mut Markup, view: &ReportView, charts: &PageCharts) {
@@ -60,9 +60,9 @@ fn write_head(page: &mut Markup, view: &ReportView) {
         page.element("p", &[("class", "meta")], |page| {
             page.leaf("strong", &[], &view.title);
             let took = view.run.took.as_deref().unwrap_or("not finished");
-            let holds = holds(view).unwrap_or_default();
-            let facts = [&*view.target.name, &*view.run.started, &*holds, took];
-            for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
+            let conditions = view.run.conditions.iter().map(String::as_str);
+            let facts = [&*view.target.name, &*view.run.started].into_iter();
+            for fact in facts.chain(conditions).chain([took]) {
                 page.text(" · ");
                 page.text(&unbroken(fact));
             }
@@ -80,24 +80,6 @@ fn write_head(page: &mut Markup, view: &ReportView) {
         }
     });
     page.line();
-}
-
-/// `3 × 60 s`, where all trials were held for as long and as often.
-fn holds(view: &ReportView) -> Option<String> {
-    const TENTH_NS: u64 = SECOND_NS / 10;
-    let trials = view.scenarios.iter().flat_map(|scenario| &scenario.trials);
-    let mut holds = trials.filter_map(|trial| {
-        let mut stages = trial.timelines.first()?.stages.iter();
-        let hold = stages.find(|span| span.stage == Stage::Hold)?;
-        let tenths = (hold.length_ns() + TENTH_NS / 2) / TENTH_NS;
-        Some((trial.summary.repeats_measured, tenths))
-    });
-    let first = holds.next()?;
-    let (repeats, tenths) = first;
-    let span = format::without_zeros(&format::span(tenths * TENTH_NS));
-    holds
-        .all(|other| other == first)
-        .then(|| format!("{repeats} × {span}"))
 }
 
 fn write_picture(
@@ -207,47 +189,110 @@ fn write_caveats(page: &mut Markup, view: &ReportView) {
     page.line();
 }
 
-/// The bar that represents a scenario: its only one, or the best.
+/// The bar that represents a scenario: the best, or the first one that others are not compared with.
 fn main_bar<'v>(scenario: &'v ScenarioView) -> Option<(&'v str, &'v AnswerBar)> {
     let AnswerPicture::Bars { unit, bars, .. } = &scenario.picture else {
         return None;
     };
     let best = bars.iter().find(|bar| bar.is_best);
-    Some((unit, best.or_else(|| bars.first())?))
+    let other = || bars.iter().find(|bar| !bar.is_base);
+    Some((unit, best.or_else(other)?))
+}
+
+/// A scenario in the list of questions.
+struct QuestionRow<'v> {
+    index: usize,
+    scenario: &'v ScenarioView<'v>,
+    /// The bar of its main figure.
+    bar: Option<&'v AnswerBar>,
 }
 
 /// A line for each question: with its answer, and with the bar of its main figure where others have the same unit.
+/// Questions that the figures do not answer follow, each reason once.
 fn write_questions(page: &mut Markup, view: &ReportView, scenarios: &[ScenarioView]) {
     let bars = scenarios.iter().filter_map(main_bar);
     let unit = bars.clone().map(|(unit, _)| unit).next();
     let of_unit = bars.filter(|(found, _)| Some(*found) == unit);
     let of_unit: Vec<&AnswerBar> = of_unit.map(|(_, bar)| bar).collect();
     let scale = BarScale::of(&of_unit).filter(|_| of_unit.len() > 1);
-    page.element("ul", &[("class", "questions")], |page| {
-        for (index, scenario) in scenarios.iter().enumerate() {
-            page.element("li", &[], |page| {
-                let question = match scenario.question.is_empty() {
-                    true => &scenario.name,
-                    false => &scenario.question,
-                };
-                let href = format!("#{}", scenario_id(index));
-                page.leaf("a", &[("href", &href)], question);
-                page.prose("p", &[], &text::answer::brief_text(&scenario.brief));
-                let bar = main_bar(scenario).filter(|(found, _)| Some(*found) == unit);
-                if let (Some(scale), Some((unit, bar))) = (&scale, bar) {
-                    bars::write_row(page, scale, unit, "", bar);
-                }
-            });
-        }
-        if let Some(sentence) = &view.partitions {
-            page.element("li", &[], |page| {
-                page.leaf("span", &[("class", "question")], PARTITIONS);
-                page.prose("p", &[], sentence);
-            });
+    let rows = scenarios.iter().enumerate().map(|(index, scenario)| {
+        let bar = main_bar(scenario).filter(|(found, _)| Some(*found) == unit);
+        QuestionRow {
+            index,
+            scenario,
+            bar: bar.map(|(_, bar)| bar),
         }
     });
-    if let (Some(_), Some(unit)) = (&scale, unit) {
-        page.leaf("p", &[("class", "note")], &bars::legend(unit, &of_unit));
+    let rows: Vec<QuestionRow<'_>> = rows.collect();
+    let scale = scale.as_ref().zip(unit);
+    let is_answered =
+        |row: &QuestionRow<'_>| matches!(row.scenario.brief, BriefAnswer::Sentences(_));
+    if rows.iter().any(is_answered) || view.partitions.is_some() {
+        page.element("ul", &[("class", "questions")], |page| {
+            for row in &rows {
+                if let BriefAnswer::Sentences(answer) = &row.scenario.brief {
+                    row.write(page, Some(answer.as_str()), scale);
+                }
+            }
+            if let Some(sentence) = &view.partitions {
+                page.element("li", &[], |page| {
+                    page.leaf("span", &[("class", "question")], PARTITIONS);
+                    page.prose("p", &[], sentence);
+                });
+            }
+        });
+        page.line();
     }
-    page.line();
+    write_open_questions(page, &rows, scale);
+    if let Some((_, unit)) = scale {
+        page.leaf("p", &[("class", "note")], &bars::legend(unit, &of_unit));
+        page.line();
+    }
+}
+
+/// The questions that the figures do not answer, each reason once.
+fn write_open_questions(
+    page: &mut Markup,
+    rows: &[QuestionRow<'_>],
+    scale: Option<(&BarScale, &str)>,
+) {
+    let mut reasons: Vec<(&str, Vec<&QuestionRow<'_>>)> = Vec::new();
+    for row in rows {
+        let BriefAnswer::Doubt(reason) = row.scenario.brief else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, of_reason)) => of_reason.push(row),
+            None => reasons.push((reason, vec![row])),
+        }
+    }
+    for (reason, of_reason) in reasons {
+        let head = text::answer::inconclusive(reason);
+        page.leaf("p", &[("class", "open-questions")], &head);
+        page.element("ul", &[("class", "questions")], |page| {
+            let rows = of_reason.iter();
+            rows.for_each(|row| row.write(page, None, scale));
+        });
+        page.line();
+    }
+}
+
+impl QuestionRow<'_> {
+    fn write(&self, page: &mut Markup, answer: Option<&str>, scale: Option<(&BarScale, &str)>) {
+        let scenario = self.scenario;
+        page.element("li", &[], |page| {
+            let question = match scenario.question.is_empty() {
+                true => &scenario.name,
+                false => &scenario.question,
+            };
+            let href = format!("#{}", scenario_id(self.index));
+            page.leaf("a", &[("href", &href)], question);
+            if let Some(answer) = answer {
+                page.prose("p", &[], answer);
+            }
+            if let (Some((scale, unit)), Some(bar)) = (scale, self.bar) {
+                bars::write_row(page, scale, unit, "", bar);
+            }
+        });
+    }
 }

@@ -3,6 +3,7 @@
 use kgauge_analyze::summary::GoalStatus;
 
 use super::section::write_section;
+use crate::format;
 use crate::markup::{Markup, unbroken};
 use crate::view::{GoalView, ReportView, Severity, WarningItem, WarningView};
 
@@ -84,18 +85,30 @@ fn write_warning(page: &mut Markup, id: Option<&str>, warning: &WarningView) {
     };
     let mut attributes = vec![("class", class)];
     attributes.extend(id.map(|id| ("id", id)));
+    // The line of the terminal has the number of places and the fix; severe caveats are worded as on the first screen.
+    let has_line = warning.level != Severity::Grave && !warning.line.is_empty();
+    let (head, evidence) = match (has_line, warning.items.as_slice()) {
+        (true, items) => {
+            let head = format::capital(&warning.line);
+            match items {
+                [only] if is_complete(only, &head) => (head, &[][..]),
+                items => (head, items),
+            }
+        }
+        (false, _) => (head(warning), warning.evidence.as_slice()),
+    };
     let write_head = |page: &mut Markup| {
         page.leaf("span", &[("class", "notice-word")], word);
         page.text(" ");
-        write_line(page, warning);
+        page.text(&unbroken(&head));
     };
-    if warning.evidence.is_empty() && warning.remedy.is_empty() {
+    if evidence.is_empty() && warning.remedy.is_empty() {
         page.element("p", &attributes, write_head);
         return page.line();
     }
     page.element("details", &attributes, |page| {
         page.element("summary", &[], write_head);
-        write_evidence(page, &warning.evidence);
+        write_evidence(page, evidence);
         if !warning.remedy.is_empty() {
             page.leaf("p", &[("class", "remedy")], &warning.remedy);
         }
@@ -103,15 +116,26 @@ fn write_warning(page: &mut Markup, id: Option<&str>, warning: &WarningView) {
     page.line();
 }
 
+/// Whether a headline has all that there is.
+fn is_complete(item: &WarningItem, head: &str) -> bool {
+    item.place.is_empty() && format::capital(item.words.trim_end_matches('.')) == head
+}
+
 /// The matter in a line: of a grave one the headline, of others what their items share, or the first of them.
-fn write_line(page: &mut Markup, warning: &WarningView) {
+fn head(warning: &WarningView) -> String {
     match (warning.level, warning.items.as_slice()) {
-        (Severity::Grave, _) | (_, []) => page.text(&unbroken(&warning.short)),
-        _ if !warning.words.is_empty() => page.text(&unbroken(&warning.words)),
-        (_, [first]) => write_item(page, first),
+        (Severity::Grave, _) | (_, []) => warning.short.clone(),
+        _ if !warning.words.is_empty() => warning.words.clone(),
         (_, [first, others @ ..]) => {
-            write_item(page, first);
-            page.text(&format!(" (and {} more)", others.len()));
+            let place = match first.place.as_str() {
+                "" => String::new(),
+                place => format!("{place}: "),
+            };
+            let more = match others.len() {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            format!("{place}{}{more}", first.words)
         }
     }
 }

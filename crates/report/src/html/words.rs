@@ -135,10 +135,10 @@ fn write_study(page: &mut Markup, study: &StudyRef) {
     let line = format!("{} ({}){address}", source.title, source.year);
     page.leaf("p", &[], &line);
     if !study.setup.is_empty() {
-        page.leaf("p", &[], &study.setup);
+        page.prose("p", &[], &study.setup);
     }
     if let Some(found) = study.found.as_ref().filter(|found| !found.is_empty()) {
-        page.leaf("p", &[], found);
+        page.prose("p", &[], found);
     }
     if !study.differs.is_empty() {
         page.leaf("p", &[], "Differences in this run:");

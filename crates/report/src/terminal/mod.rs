@@ -192,7 +192,7 @@ fn write_answers(writer: &mut Writer, scenarios: &[ScenarioView]) {
     }
     for (reason, scenarios) in doubts {
         let names: Vec<&str> = scenarios.iter().map(|one| one.name.as_str()).collect();
-        let words = text::answer::inconclusive(reason, &names);
+        let words = text::answer::inconclusive_scenarios(reason, &names);
         writer.sentence(None, &words, "", "  ");
     }
 }

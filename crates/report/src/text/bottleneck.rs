@@ -15,41 +15,54 @@ const PART_MS_MIN: f64 = 0.005;
 
 /// What limited the trial, in a sentence.
 pub fn sentence(limit: &LimitVerdict, trial: &TrialSummary) -> String {
+    match limit.word {
+        Bottleneck::Load => kept_up(limit, trial),
+        _ => format!("Bottleneck: {}", bottleneck(limit)),
+    }
+}
+
+/// The same below the heading "Bottleneck", after the name of the trial: `undetermined (candidates: disk).`
+pub fn below_heading(limit: &LimitVerdict, trial: &TrialSummary) -> String {
+    match limit.word {
+        Bottleneck::Load => kept_up(limit, trial),
+        _ => bottleneck(limit),
+    }
+}
+
+/// ` (candidates: disk, producer buffer)`; empty without any.
+pub(crate) fn candidates(limit: &LimitVerdict) -> String {
     let candidates: Vec<&str> = limit.candidates.iter().map(|one| name(*one)).collect();
-    let candidates = match candidates.is_empty() {
+    match candidates.is_empty() {
         true => String::new(),
         false => format!(" (candidates: {})", candidates.join(", ")),
-    };
+    }
+}
+
+fn bottleneck(limit: &LimitVerdict) -> String {
+    let candidates = candidates(limit);
     match (limit.word, &limit.outage) {
-        (Bottleneck::Load, _) => kept_up(limit, trial),
         (Bottleneck::Undecided, _) => match &limit.idle_flow {
-            Some(flow) => {
-                format!("Bottleneck: undetermined; {flow} did nothing during the hold.")
-            }
-            None => format!("Bottleneck: undetermined{candidates}."),
+            Some(flow) => format!("undetermined; {flow} did nothing during the hold."),
+            None => format!("undetermined{candidates}."),
         },
         (Bottleneck::OtherPrograms, _) => {
-            "Bottleneck: other load on this host took CPU. Stop it or use an idle host, and rerun."
-                .to_owned()
+            "other load on this host took CPU. Stop it or use an idle host, and rerun.".to_owned()
         }
         (Bottleneck::Target, _) => {
             let faults = match limit.faults {
                 0 => "",
                 _ => " The injected faults may be the cause.",
             };
-            format!(
-                "Bottleneck: the target responded too slowly for the offered \
-                 load{candidates}.{faults}"
-            )
+            format!("the target responded too slowly for the offered load{candidates}.{faults}")
         }
         (Bottleneck::Broker, Some(outage)) => match limit.faults {
-            0 => format!("Bottleneck: an outage ({}).", of_outage(outage)),
+            0 => format!("an outage ({}).", of_outage(outage)),
             _ => format!(
-                "Bottleneck: the fault that the scenario injected ({}).",
+                "the fault that the scenario injected ({}).",
                 of_outage(outage)
             ),
         },
-        (word, _) => format!("Bottleneck: {}.", name(word)),
+        (word, _) => format!("{}.", name(word)),
     }
 }
 

@@ -104,14 +104,14 @@ pub fn little(law: &LittlesLaw, closed_loop: bool) -> String {
              predicts {}; {service} was measured (residual {}).",
             format::short(in_flight),
             format::nanoseconds(in_flight / law.records_per_s * SECOND_NS as f64),
-            format::percent(residual),
+            format::signed_percent(residual),
         ),
         (Some(in_flight), Some(residual), false) => format!(
             "Little's law: {rate} records/s at {service} each predict {} records in flight; {} \
              were measured (residual {}).",
             format::short(law.records_per_s * law.service_mean_ns / SECOND_NS as f64),
             format::short(in_flight),
-            format::percent(residual),
+            format::signed_percent(residual),
         ),
         (.., true) => format!("{CLOSED}. Records in flight were not measured."),
         (.., false) => "Records in flight were not measured.".to_owned(),

@@ -83,6 +83,7 @@ pub fn published(found: &PublishedComparison, target: &str) -> String {
     };
     let differs = found.differs.as_ref();
     let differs = differs.map_or_else(String::new, |differs| {
+        let differs = differs.trim_end_matches('.');
         format!(" The published test differs: {differs}.")
     });
     format!("{why}. The target was {target}.{differs}")

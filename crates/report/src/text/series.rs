@@ -106,6 +106,10 @@ fn listed(ranges: &[GroupRange<'_>], words: impl Fn(&GroupRange<'_>) -> String) 
     let named: Vec<String> = named
         .map(|range| match range.name {
             "" => words(range),
+            // `writers, repeat 1: 3,843,000 to 4,107,000 records/s`: two numbers must not follow each other.
+            name if name.contains(' ') && name.ends_with(|last: char| last.is_ascii_digit()) => {
+                format!("{name}: {}", words(range))
+            }
             name => format!("{name} {}", words(range)),
         })
         .collect();
@@ -217,6 +221,11 @@ mod tests {
         assert_eq!(
             words(AxisUnit::Nanoseconds, &lines).as_deref(),
             Some("read 1.00 to 3.00 ms; write 2.00 ms")
+        );
+        let repeats: [(&str, &[f64]); 2] = [("w, repeat 1", &[10.0, 30.0]), ("p99", &[20.0])];
+        assert_eq!(
+            words(AxisUnit::RecordsPerSecond, &repeats).as_deref(),
+            Some("w, repeat 1: 10.00 to 30.00 records/s; p99 20.00 records/s")
         );
         assert_eq!(
             words(AxisUnit::Percent, &[]).as_deref(),

@@ -357,14 +357,13 @@ fn not_steady(
             SteadyFigure::Throughput => "throughput",
             SteadyFigure::Latency => "latency",
         };
-        let sign = if change.change < 0.0 { "-" } else { "+" };
-        let percent = format::percent(change.change.abs());
+        let percent = format::signed_percent(change.change);
         let when = match change.when {
             ChangeTime::Within { repeat } => format!("within repeat {}", repeat + 1),
             ChangeTime::WithinAll => "within all repeats".to_owned(),
             ChangeTime::OverRepeats => "from the first repeat to the last".to_owned(),
         };
-        format!("{figure} {sign}{percent} {when}")
+        format!("{figure} {percent} {when}")
     };
     let compiling = compiling.map(|part| {
         let percent = format::percent(part);

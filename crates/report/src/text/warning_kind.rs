@@ -39,6 +39,19 @@ pub(crate) fn about(kind: Kind) -> AboutWarning {
     })
 }
 
+/// What can be done about it in this run: of a quick one, what its size causes.
+pub(crate) fn remedy(kind: Kind, is_quick: bool) -> &'static str {
+    match kind {
+        Kind::NotSteady if is_quick => {
+            "Discard these figures; drop --quick for a longer warm-up and a longer hold."
+        }
+        Kind::SteadinessUnknown | Kind::WideInterval | Kind::ShortHold if is_quick => {
+            "Drop --quick for a longer hold."
+        }
+        _ => about(kind).remedy,
+    }
+}
+
 const fn row(
     kind: Kind,
     level: Severity,

@@ -100,14 +100,10 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             (format!("held for only {shortest} per repeat"), fix)
         }
         (Kind::FewSamples, _) => few(findings)?,
-        (Kind::NotSteady, _) if is_quick => (
-            "the target was not steady".to_owned(),
-            "drop --quick".to_owned(),
-        ),
-        (Kind::SteadinessUnknown, _) if is_quick => (
-            "too short or too noisy to tell whether the target was steady".to_owned(),
-            "drop --quick".to_owned(),
-        ),
+        (Kind::NotSteady | Kind::SteadinessUnknown | Kind::LittlesLawBroken, _) if is_quick => {
+            let (matter, _) = constant(kind)?;
+            (matter, "drop --quick".to_owned())
+        }
         (_, Finding::ClockSource { clock }) => (
             format!("the kernel's clock source is {clock}, slow or coarse"),
             "switch it to tsc".to_owned(),
@@ -188,7 +184,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::CountsDisagree,
         "the brokers' record counts differ from the acks",
-        "check the broker logs and other writers to the topic",
+        "check broker logs",
     ),
     (
         Kind::CopyIncomplete,
@@ -203,7 +199,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::CorruptRecords,
         "# with a wrong checksum",
-        "check the brokers' disks and memory",
+        "check the brokers' disks",
     ),
     (
         Kind::SendsFailed,
@@ -218,7 +214,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     ),
     (
         Kind::SendsIndeterminate,
-        "# may or may not have been written",
+        "# with an unknown outcome",
         "raise delivery.timeout.ms",
     ),
     (
@@ -234,7 +230,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::AgentLost,
         "an agent was lost; its records are missing",
-        "check that machine and rerun",
+        "check that machine",
     ),
     (
         Kind::AgentLate,
@@ -258,7 +254,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     ),
     (
         Kind::GeneratorLate,
-        "the generator was late; latencies include its delay",
+        "the generator was late; latencies include it",
         "check CPU limits",
     ),
     (
@@ -279,12 +275,12 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::NotSteady,
         "the target was not steady",
-        "rerun with --set stages.warm-up-limit='2 min' and a longer hold",
+        "use --set stages.warm-up-limit='2 min'",
     ),
     (
         Kind::SteadinessUnknown,
-        "too short or too noisy to tell whether the target was steady",
-        "use a longer hold",
+        "too short or too noisy to tell if the target was steady",
+        "hold longer",
     ),
     (
         Kind::RecordsSkipped,
@@ -320,12 +316,12 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::ClockAnomalies,
         "# with timestamps that ran backwards",
-        "check this machine's clock source",
+        "check the clock source",
     ),
     (
         Kind::FreeMemoryReturned,
-        "this virtual machine returns free memory to its host, which makes writes uneven",
-        "use a fixed rate or a physical machine",
+        "this VM returns memory to its host, so writes are uneven",
+        "use a fixed rate",
     ),
     (
         Kind::DebugBuild,
@@ -368,6 +364,7 @@ fn constant(kind: Kind) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::warning_kind::{Severity, about};
 
     #[test]
     fn each_kind_has_its_line_but_those_of_the_conditions() {
@@ -383,6 +380,21 @@ mod tests {
         for kind in Kind::ALL {
             let is_known = with_numbers.contains(kind) || of_conditions.contains(kind);
             assert_ne!(is_known, constant(*kind).is_some(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn each_line_fits_a_terminal_and_with_the_number_of_trials_a_wide_one() {
+        for (kind, matter, fix) in LINES {
+            let mark = match about(kind).level {
+                Severity::Grave => "IMPORTANT: ",
+                Severity::Caution | Severity::Note => "! ",
+            };
+            let matter = matter.replace('#', "1,234,567 records");
+            for (places, columns) in [("", 80), (" (10 of 16 trials)", 100)] {
+                let line = format!("{mark}{matter}{places}: {fix}");
+                assert!(line.chars().count() <= columns, "{line}");
+            }
         }
     }
 

@@ -36,4 +36,8 @@ pub(crate) struct AnswerBar {
     pub(crate) published: Option<f64>,
     /// Whether it is the best of several that differ.
     pub(crate) is_best: bool,
+    /// Whether others are compared with it.
+    pub(crate) is_base: bool,
+    /// Whether the target was steady, and a change would have shown.
+    pub(crate) is_steady: bool,
 }

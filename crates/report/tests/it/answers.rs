@@ -3,7 +3,8 @@
 use kgauge_analyze::Summary;
 use kgauge_analyze::statistics::{Spread, Steadiness, SteadinessCheck};
 use kgauge_analyze::summary::{
-    CountedOnBroker, Factor, FlowSteadiness, RepeatOutage, RepeatSteadiness, TrialSummary,
+    Bottleneck, CountedOnBroker, Factor, FlowKind, FlowSteadiness, LimitFact, LimitVerdict,
+    RepeatOutage, RepeatSteadiness, TrialSummary,
 };
 use kgauge_report::summary_json;
 use kgauge_report::text::{answer, count_check};
@@ -103,6 +104,38 @@ fn how_much_is_a_figure_with_its_interval() {
 }
 
 #[test]
+fn consumers_kept_up_fell_behind_or_read_a_backlog() {
+    let of = |records_max: f64, grows: bool| {
+        let mut readers = trial(0, "one", &[], &FAST);
+        let flow = &mut readers.flows[0];
+        flow.kind = FlowKind::Consume;
+        let lag = LimitFact::ConsumerLag {
+            flow: flow.name.clone(),
+            records_mean: records_max / 2.0,
+            records_max,
+            grows,
+        };
+        readers.limit = Some(LimitVerdict {
+            word: Bottleneck::Load,
+            evidence: vec![lag],
+            candidates: Vec::new(),
+            faults: 0,
+            outage: None,
+            idle_flow: None,
+        });
+        last(vec![readers])
+    };
+    for (records_max, grows, start) in [
+        (310.0, false, "1 consumer kept up: 1,000 records/s (±2.5 %, "),
+        (310.0, true, "1 consumer fell behind: 1,000 records/s (±2.5 %, "),
+        (90_000.0, false, "1 consumer read 1,000 records/s (±2.5 %, "),
+    ] {
+        let text = of(records_max, grows);
+        assert!(text.starts_with(start), "{text}");
+    }
+}
+
+#[test]
 fn an_effect_is_a_ratio_with_its_interval_against_the_other_trial() {
     let both = |base: &[f64], other: &[f64]| {
         vec![
@@ -151,6 +184,20 @@ fn an_effect_without_a_base_shows_the_figures_and_says_what_is_missing() {
         last(vec![two.clone()]),
         "1 producer wrote 500.0 records/s (±2.5 %, 0.0500 MB/s). Nothing to compare with: one is \
          not part of this run."
+    );
+    let mut warming = one.clone();
+    warming.flows[0].steadiness = Some(FlowSteadiness {
+        verdict: Steadiness::Warming,
+        repeats: Vec::new(),
+        throughput_over_repeats: Some(0.4),
+        latency_over_repeats: None,
+        throughput_together: None,
+        latency_together: None,
+    });
+    assert_eq!(
+        last(vec![warming, two.clone()]),
+        "one: 1,000 records/s (±2.5 %); two: 500.0 records/s (±2.5 %). Not compared: one was not \
+         steady."
     );
     let mut unmeasured = one;
     unmeasured.repeats_measured = 0;
@@ -276,6 +323,11 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
     assert_eq!(
         of(Steadiness::Slowing, -0.12),
         "Records/s fell by 12 % while 3.00 GB were written in 30.0 s."
+    );
+    assert_eq!(
+        of(Steadiness::Shifting, 0.2),
+        "Inconclusive: records/s shifted between levels while 3.00 GB were written in 30.0 s (use \
+         a longer hold)."
     );
 }
 

@@ -57,6 +57,7 @@ fn spoil_summary(summary: &mut Summary, text: &str) {
         study.title = text.to_owned();
     }
     summary.target.cluster_id = Some(text.to_owned());
+    summary.target.address = Some(text.to_owned());
     summary.target.version = Some(text.to_owned());
     for machine in summary.machine.iter_mut() {
         machine.host_name = Some(text.to_owned());

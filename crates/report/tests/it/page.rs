@@ -489,7 +489,7 @@ fn the_first_screen_has_bottlenecks_and_counts_and_a_part_of_its_own_has_every_s
     let limits = limits.replace('\u{a0}', " ");
     for trial in &made.summary.trials {
         let Some(limit) = &trial.limit else { continue };
-        let sentence = text::bottleneck::sentence(limit, trial);
+        let sentence = text::bottleneck::below_heading(limit, trial);
         assert!(limits.contains(&sentence), "{sentence}");
     }
 }

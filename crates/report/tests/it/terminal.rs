@@ -351,7 +351,7 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
     assert_eq!(marks, [0, 1, 4, 0], "{rows:?}");
     assert!(text.contains("? the target was not steady"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let answer = "Inconclusive, the target was still warming up (warm up and hold longer)";
+    let answer = "Inconclusive, the target was still warming up (drop --quick): ";
     assert!(words.contains(answer), "{words}");
     let comment = kgauge_report::render_markdown(&run, &summary);
     assert!(comment.contains("the target was not steady"), "{comment}");
@@ -383,4 +383,14 @@ fn questions_that_are_open_for_one_reason_share_it() {
     assert!(!before.contains("Inconclusive, "), "{text}");
     assert!(after.starts_with("  single-producer, "), "{text}");
     assert!(text.lines().count() <= 66, "{text}");
+    let page = kgauge_report::render_html(&run, &summary);
+    let head = "Inconclusive because the target was not steady:";
+    assert_eq!(page.matches(head).count(), 1);
+    // Each question is there, and figures carry the mark of the table.
+    let (_, first_screen) = page.split_once(head).unwrap();
+    let (first_screen, _) = first_screen.split_once("</section>").unwrap();
+    let questions = study.scenarios.iter().map(|scenario| scenario.question());
+    let mut questions = questions.filter(|question| first_screen.contains(*question));
+    assert!(questions.nth(5).is_some(), "{first_screen}");
+    assert!(first_screen.contains("? ±"), "{first_screen}");
 }

@@ -162,6 +162,19 @@ impl TargetRecord {
     /// The description of a target without a record.
     pub const UNKNOWN: &str = "unknown: the run ended before it was recorded";
 
+    /// The address of an existing cluster as the user gave it: `b1:9092`, `b1:9092 and 2 more`; `None` for clusters
+    /// that kgauge started.
+    pub fn address(&self) -> Option<String> {
+        let (first, more) = self.bootstrap_servers.split_first()?;
+        if self.kind != TargetKind::Existing {
+            return None;
+        }
+        Some(match more.len() {
+            0 => first.clone(),
+            more => format!("{first} and {more} more"),
+        })
+    }
+
     /// The sentence that names the target in every report.
     pub fn words(&self) -> String {
         let brokers = match self.brokers.len() {
@@ -180,7 +193,8 @@ impl TargetRecord {
             true => "",
             false => " (not Apache Kafka: its figures do not carry over)",
         };
-        let name = self.kind.name(self.version.as_deref());
+        let address = self.address();
+        let name = self.kind.name_at(address.as_deref(), self.version.as_deref());
         format!("{name}, {brokers}{started}{machine}{caution}")
     }
 }

@@ -137,6 +137,7 @@ fn target_summary(run: &RunRead) -> TargetSummary {
     TargetSummary {
         words: target.map_or_else(|| TargetRecord::UNKNOWN.to_owned(), TargetRecord::words),
         kind: target.map(|target| target.kind),
+        address: target.and_then(TargetRecord::address),
         version: target.and_then(|target| target.version.clone()),
         cluster_id: target.and_then(|target| target.cluster_id.clone()),
         brokers: target.and_then(|target| u32::try_from(target.brokers.len()).ok()),

@@ -28,25 +28,37 @@ pub(super) fn trend(
 ) -> Option<String> {
     let main = FigureCourse::main_of(figures)?;
     let setting = names.setting(setting);
-    let others = figures
-        .iter()
-        .filter(|figure| is_another(main, figure, &setting));
-    let others: Vec<&FigureCourse> = others.collect();
-    let clause = |figure: &&FigureCourse| trend_clause(names, figure, &setting);
-    // A time that changes comes before one that does not.
-    let (mut clauses, others) = match (main.finding, others.as_slice()) {
-        (FigureFinding::NoDifference { detectable, .. }, [first, rest @ ..])
-            if first.figure.is_latency() =>
-        {
-            let main = no_change(names, main, detectable);
-            (vec![clause(first), main], rest)
-        }
-        (_, others) => (vec![clause(&main)], others),
-    };
+    let lead = trend_lead(figures, &setting)?;
+    let clause = |figure: &FigureCourse| trend_clause(names, figure, &setting);
+    let mut clauses = vec![clause(lead)];
+    if let FigureFinding::NoDifference { detectable, .. } = main.finding
+        && lead != main
+    {
+        clauses.push(no_change(names, main, detectable));
+    }
     clauses.extend(kept.and_then(|kept| kept_clause(names, kept)));
     clauses.extend(goals(names, answer, main));
-    let text = join_short(names.letters_max, clauses, others.iter().map(clause));
+    let others = figures.iter().filter(|figure| *figure != lead);
+    let others = others.filter(|figure| is_another(main, figure, &setting));
+    let text = join_short(names.letters_max, clauses, others.map(clause));
     Some(format!("{}.", opening(&text)))
+}
+
+/// The figure that a trend opens with, and that its picture shows: the main one, or a time that changes where the main
+/// one does not. `setting` is called as in sentences.
+pub(crate) fn trend_lead<'f>(
+    figures: &'f [FigureCourse],
+    setting: &str,
+) -> Option<&'f FigureCourse> {
+    let main = FigureCourse::main_of(figures)?;
+    let mut others = figures.iter();
+    let other = others.find(|figure| is_another(main, figure, setting));
+    match (main.finding, other) {
+        (FigureFinding::NoDifference { .. }, Some(other)) if other.figure.is_latency() => {
+            Some(other)
+        }
+        _ => Some(main),
+    }
 }
 
 /// The facts besides the main figure: figures that are best in another trial, and lost records.
@@ -230,7 +242,9 @@ pub(super) fn over_time(trends: &[TimeTrend]) -> Option<String> {
             ),
             Steadiness::Slowing => format!("{name} fell by {change} {meanwhile}"),
             Steadiness::Warming => format!("{name} rose by {change} {meanwhile}"),
-            Steadiness::Shifting => format!("{name} shifted between levels {meanwhile}"),
+            Steadiness::Shifting => format!(
+                "inconclusive: {name} shifted between levels {meanwhile} (use a longer hold)"
+            ),
         }
     });
     let text = join_short(LETTERS_MAX, clauses, None);

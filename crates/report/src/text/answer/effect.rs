@@ -61,8 +61,31 @@ fn nothing_to_compare_with(names: &AnswerNames, trial: &TrialSummary) -> Option<
     ))
 }
 
+/// The figure that the sentence opens with, and that its picture shows: the main one, or a time that differs where the
+/// main one does not.
+fn lead(effect: &TrialEffect) -> Option<&FigureEffect> {
+    let main = effect.main()?;
+    let mut others = effect.figures.iter().filter(|figure| *figure != main);
+    let other = others.find(|figure| is_worth(effect, figure));
+    match (main.finding, other) {
+        (FigureFinding::NoDifference { .. }, Some(other)) if other.figure.is_latency() => {
+            Some(other)
+        }
+        _ => Some(main),
+    }
+}
+
+/// The figure that the sentence about some comparisons opens with.
+pub(crate) fn lead_of(comparisons: &[TrialEffect]) -> Option<&FigureEffect> {
+    let mut compared = comparisons.iter().filter(|one| one.main().is_some());
+    match (compared.next()?, compared.next()) {
+        (only, None) => lead(only),
+        (first, Some(_)) => first.main(),
+    }
+}
+
 fn single(names: &AnswerNames, effect: &TrialEffect) -> String {
-    let Some(main) = effect.main() else {
+    let (Some(main), Some(lead)) = (effect.main(), lead(effect)) else {
         return String::new();
     };
     let head = against(names, effect);
@@ -70,33 +93,18 @@ fn single(names: &AnswerNames, effect: &TrialEffect) -> String {
         FigureFinding::Undecided { cause } => format!("{}: {head}", undecided(cause)),
         _ => opening(&head),
     };
-    let others = effect.figures.iter().filter(|figure| *figure != main);
+    let mut clauses = vec![format!("{start}: {}", clause(names, lead))];
+    if let FigureFinding::NoDifference { detectable, .. } = main.finding
+        && lead != main
+    {
+        let name = names.figure(main.flow.as_ref(), main.figure);
+        clauses.push(no_difference(&name, detectable));
+    }
+    let others = effect.figures.iter();
+    let others = others.filter(|figure| *figure != main && *figure != lead);
     let others = others.filter(|figure| is_worth(effect, figure));
-    let others: Vec<&FigureEffect> = others.collect();
-    // A time that differs comes before one that does not.
-    let text = match (main.finding, others.as_slice()) {
-        (FigureFinding::NoDifference { detectable, .. }, [first, rest @ ..])
-            if first.figure.is_latency() =>
-        {
-            let name = names.figure(main.flow.as_ref(), main.figure);
-            let main = no_difference(&name, detectable);
-            let first = format!("{start}: {}", clause(names, first));
-            join_short(
-                names.letters_max,
-                [first, main],
-                rest.iter().map(|figure| clause(names, figure)),
-            )
-        }
-        (_, others) => {
-            let main = format!("{start}: {}", clause(names, main));
-            join_short(
-                names.letters_max,
-                [main],
-                others.iter().map(|figure| clause(names, figure)),
-            )
-        }
-    };
-    format!("{text}.")
+    let others = others.map(|figure| clause(names, figure));
+    format!("{}.", join_short(names.letters_max, clauses, others))
 }
 
 /// `no difference found in p99 (219 % or more would have been detected)`.

@@ -1,8 +1,9 @@
 //! How much: the figures of trials.
 
-use kgauge_analyze::answer::{AnswerDoubtCause, ScenarioAnswer};
+use kgauge_analyze::answer::{AnswerDoubtCause, AnswerFacts, ScenarioAnswer};
 use kgauge_analyze::summary::{
-    FlowKind, FlowSummary, LatencySummary, MirrorSummary, PublishedStatus, TrialSummary,
+    ConsumerPace, FlowKind, FlowSummary, LatencySummary, MirrorSummary, PublishedStatus,
+    TrialSummary,
 };
 use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, TimeKind};
@@ -15,12 +16,23 @@ use crate::text::{flow, generator, published};
 /// Trials whose figures are listed; of more, only the number is given.
 const LISTED_MAX: usize = 6;
 
-/// A clause for each flow of a single trial, or a figure for each of several.
+/// A clause for each flow of a single trial, or a figure for each of several. A trial that could not be compared comes
+/// after the one that it was to be compared with.
 pub(super) fn sentence(names: &AnswerNames, answer: &ScenarioAnswer) -> String {
-    match names.trials.as_slice() {
-        [only] => single(names, answer, only),
-        several => list(names, answer, several),
+    match (names.trials.as_slice(), base(names, answer)) {
+        ([only], Some(base)) => list(names, answer, &[base, *only]),
+        ([only], None) => single(names, answer, only),
+        (several, _) => list(names, answer, several),
     }
+}
+
+/// The measured trial of another scenario that an effect is about.
+fn base<'a>(names: &AnswerNames<'a>, answer: &ScenarioAnswer) -> Option<&'a TrialSummary> {
+    let AnswerFacts::Effect { comparisons } = &answer.facts else {
+        return None;
+    };
+    let base = names.trial(comparisons.first()?.base?)?;
+    (base.repeats_measured > 0).then_some(base)
 }
 
 fn single(names: &AnswerNames, answer: &ScenarioAnswer, trial: &TrialSummary) -> String {
@@ -36,7 +48,7 @@ fn single(names: &AnswerNames, answer: &ScenarioAnswer, trial: &TrialSummary) ->
         format!("; goals {}", goal_status(goals.status))
     });
     let text = format!("{}{goals}", clauses.join("; "));
-    match super::doubt(answer, trial) {
+    match super::doubt(names, answer, trial) {
         None => format!("{}.", opening(&text)),
         Some(doubt) => format!("Inconclusive, {doubt}: {text}."),
     }
@@ -55,20 +67,31 @@ fn clause(names: &AnswerNames, trial: &TrialSummary, flow: &FlowSummary) -> Opti
             _ => format!("{} {at}", flow.name),
         });
     }
-    let verb = match flow.kind {
-        FlowKind::Produce => "wrote",
-        FlowKind::Consume => "read",
-        FlowKind::Echo => "echoed",
-        FlowKind::Unknown => "moved",
-    };
     Some(format!(
-        "{} {verb} {}{}{}{}",
+        "{} {} {}{}{}{}",
         flow::members(flow),
+        verb(trial, flow),
         rate_text(flow)?,
         beside_published(names, trial, flow),
         times.map_or_else(String::new, |times| format!(", {times}")),
         consumer_lag(trial, flow)
     ))
+}
+
+/// What a flow did; of consumers beside producers, whether they kept up.
+fn verb(trial: &TrialSummary, flow: &FlowSummary) -> &'static str {
+    let limit = trial.limit.as_ref();
+    let pace = || limit.and_then(|limit| limit.consumer_pace(flow));
+    match flow.kind {
+        FlowKind::Produce => "wrote",
+        FlowKind::Consume => match pace() {
+            Some(ConsumerPace::KeptUp) => "kept up:",
+            Some(ConsumerPace::FellBehind) => "fell behind:",
+            None => "read",
+        },
+        FlowKind::Echo => "echoed",
+        FlowKind::Unknown => "moved",
+    }
 }
 
 /// `1,284,000 records/s (±2.4 %, 128 MB/s)`, `391 of 2,000 records/s`.
@@ -175,8 +198,11 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
     let mut doubts = answer.doubts.iter();
     let not_steady = doubts.any(|doubt| doubt.cause == AnswerDoubtCause::NotSteady);
     let doubt = match not_steady {
-        true => "Inconclusive, the target was not steady (warm up and hold longer): ",
-        false => "",
+        true => format!(
+            "Inconclusive, the target was not steady ({}): ",
+            names.steadier()
+        ),
+        false => String::new(),
     };
     // Figures that answer nothing are in the table.
     let listed_max = if not_steady {

@@ -18,6 +18,8 @@ use crate::format;
 use crate::view::BriefAnswer;
 use words::{AnswerNames, BRIEF_LETTERS_MAX, few, join_short};
 
+pub(crate) use course::trend_lead;
+pub(crate) use effect::lead_of;
 pub(crate) use words::{change, change_between};
 
 /// Trials that are named in a sentence about what cannot be used.
@@ -76,16 +78,13 @@ pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
     BriefAnswer::Sentences(sentences.join(" "))
 }
 
-/// The answer on a page's first screen, where its scenario's section has the whole.
-pub(crate) fn brief_text(answer: &BriefAnswer) -> String {
-    match answer {
-        BriefAnswer::Sentences(sentences) => sentences.clone(),
-        BriefAnswer::Doubt(reason) => format!("Inconclusive: {reason}."),
-    }
+/// The head of a list of questions that the figures do not answer for one reason.
+pub(crate) fn inconclusive(reason: &str) -> String {
+    format!("Inconclusive because {reason}:")
 }
 
-/// The scenarios whose questions their figures do not answer for one reason.
-pub(crate) fn inconclusive(reason: &str, scenarios: &[&str]) -> String {
+/// The scenarios of such questions, next to a table.
+pub(crate) fn inconclusive_scenarios(reason: &str, scenarios: &[&str]) -> String {
     format!(
         "Inconclusive because {reason} (the table has the figures): {}",
         scenarios.join(", ")
@@ -305,7 +304,7 @@ fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
 }
 
 /// Why the figures of a single trial answer nothing, with what to do.
-fn doubt(answer: &ScenarioAnswer, trial: &TrialSummary) -> Option<String> {
+fn doubt(names: &AnswerNames, answer: &ScenarioAnswer, trial: &TrialSummary) -> Option<String> {
     let has = |cause: AnswerDoubtCause| {
         let mut doubts = answer.doubts.iter();
         doubts.any(|doubt| doubt.cause == cause && doubt.trials.contains(&trial.index))
@@ -313,10 +312,8 @@ fn doubt(answer: &ScenarioAnswer, trial: &TrialSummary) -> Option<String> {
     if has(AnswerDoubtCause::NotSteady) {
         let mut flows = trial.flows.iter();
         let what = flows.find_map(super::warning::steadiness);
-        return Some(format!(
-            "the target {} (warm up and hold longer)",
-            what.unwrap_or("was not steady")
-        ));
+        let what = what.unwrap_or("was not steady");
+        return Some(format!("the target {what} ({})", names.steadier()));
     }
     if has(AnswerDoubtCause::OtherPrograms) {
         return Some("other load on this host took CPU (stop it)".to_owned());

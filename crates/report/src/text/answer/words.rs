@@ -62,6 +62,14 @@ impl<'a> AnswerNames<'a> {
         trials.iter().map(|index| self.label(*index)).collect()
     }
 
+    /// What helps against a target that was not steady.
+    pub(super) fn steadier(&self) -> &'static str {
+        match self.summary.run.size.as_deref() {
+            Some("quick") => "drop --quick",
+            _ => "warm up and hold longer",
+        }
+    }
+
     /// A setting as its user calls it.
     pub(super) fn setting(&self, path: &str) -> String {
         trial::setting(path, &self.flows)
@@ -130,23 +138,12 @@ pub(super) fn range(figure: FigureKind, values: impl Iterator<Item = f64> + Clon
 pub(crate) fn change(ratio: f64) -> String {
     match is_factor(ratio) {
         true => format!("{}×", format::short(ratio)),
-        false => percent(ratio),
+        false => format::signed_percent(ratio - 1.0),
     }
 }
 
 fn is_factor(ratio: f64) -> bool {
     !(PERCENT_FROM..FACTOR_FROM).contains(&ratio)
-}
-
-/// `+35 %`, `−74 %`.
-fn percent(ratio: f64) -> String {
-    let share = format::percent((ratio - 1.0).abs());
-    match ratio {
-        // Nothing, and less than what is shown.
-        _ if share.starts_with(['0', '<']) && !share.starts_with("0.") => share,
-        more if more >= 1.0 => format!("+{share}"),
-        _ => format!("−{share}"),
-    }
 }
 
 /// A change with its interval: `−26 %, −44 to −3.1 %`, `3.5×, 2.1 to 5.7×`.
@@ -157,7 +154,10 @@ pub(crate) fn change_between(ratio: f64, interval: Option<Interval>) -> String {
     };
     let ends = match is_factor(ratio) {
         true => format!("{} to {}×", format::short(low), format::short(high)),
-        false => format::pair(&percent(low), "to", &percent(high)),
+        false => {
+            let [low, high] = [low, high].map(|end| format::signed_percent(end - 1.0));
+            format::pair(&low, "to", &high)
+        }
     };
     format!("{}, {ends}", change(ratio))
 }

@@ -171,15 +171,11 @@ pub(crate) fn target_name(summary: &Summary) -> String {
     let brokers = target.brokers.map_or_else(String::new, |count| {
         format!(", {}", format::plural(count.into(), "broker", "brokers"))
     });
-    let version = target.version.as_deref();
-    match (target.kind, &target.cluster_id) {
-        (Some(TargetKind::Existing), Some(id)) => match version {
-            Some(version) => format!("cluster {id} {version}{brokers}"),
-            None => format!("cluster {id}{brokers}"),
-        },
-        (Some(kind), _) => format!("{}{brokers}", kind.name(version)),
-        (None, _) => "an unknown target".to_owned(),
-    }
+    let Some(kind) = target.kind else {
+        return "an unknown target".to_owned();
+    };
+    let name = kind.name_at(target.address.as_deref(), target.version.as_deref());
+    format!("{name}{brokers}")
 }
 
 fn yes_no(value: bool) -> String {

@@ -5,9 +5,10 @@ use kgauge_analyze::answer::{
 };
 use kgauge_analyze::compare::FigureKind;
 use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::{PublishedStatus, Summary, TrialSummary};
+use kgauge_analyze::summary::{FlowSummary, PublishedStatus, Summary, TrialSummary};
 use kgauge_results::run::TargetKind;
 
+use crate::text::answer::{lead_of, trend_lead};
 use crate::text::trial::{flows, has_a_name, label, setting};
 use crate::view::{AnswerBar, AnswerPicture};
 
@@ -27,6 +28,7 @@ struct ShownValue {
     value: f64,
     interval: Option<Interval>,
     is_best: bool,
+    is_base: bool,
 }
 
 /// The picture of an answer.
@@ -38,9 +40,17 @@ pub(super) fn of(answer: &ScenarioAnswer, summary: &Summary) -> AnswerPicture {
             kept_rates: Some(_),
             ..
         } => AnswerPicture::Curve,
-        AnswerFacts::Trend { figures, .. } | AnswerFacts::Best { figures } => {
-            course(answer, summary, figures)
+        AnswerFacts::Trend {
+            setting: path,
+            figures,
+            ..
+        } => {
+            let trials: Vec<&TrialSummary> = trials(answer, summary).collect();
+            let path = path.as_deref().unwrap_or_default();
+            let shown = trend_lead(figures, &setting(path, &flows(&trials)));
+            course(answer, summary, shown)
         }
+        AnswerFacts::Best { figures } => course(answer, summary, FigureCourse::main_of(figures)),
         AnswerFacts::Outage {
             outage: Some(_), ..
         } => AnswerPicture::Outage,
@@ -73,6 +83,7 @@ fn how_much(answer: &ScenarioAnswer, summary: &Summary, figures: &[AnswerFigure]
             value: one.value,
             interval: one.interval,
             is_best: false,
+            is_base: false,
         };
         let flow = one.flow.as_deref();
         let mut bar = bar(summary, ShownFigure { flow, ..shown }, &value);
@@ -89,8 +100,8 @@ fn effect(
     summary: &Summary,
     comparisons: &[TrialEffect],
 ) -> AnswerPicture {
-    let Some(main) = comparisons.iter().find_map(TrialEffect::main) else {
-        return AnswerPicture::None;
+    let Some(main) = lead_of(comparisons) else {
+        return uncompared(answer, summary, comparisons);
     };
     let shown = ShownFigure {
         flow: main.flow.as_deref(),
@@ -104,16 +115,17 @@ fn effect(
             continue;
         };
         let both = [
-            (base, found.base, found.base_interval),
-            (comparison.trial, found.value, found.value_interval),
+            (base, found.base, found.base_interval, true),
+            (comparison.trial, found.value, found.value_interval, false),
         ];
-        for (trial, value, interval) in both {
+        for (trial, value, interval, is_base) in both {
             if values.iter().all(|known| known.trial != trial) {
                 values.push(ShownValue {
                     trial,
                     value,
                     interval,
                     is_best: false,
+                    is_base,
                 });
             }
         }
@@ -122,8 +134,51 @@ fn effect(
     bars_of(answer, summary, shown, bars.collect())
 }
 
-fn course(answer: &ScenarioAnswer, summary: &Summary, figures: &[FigureCourse]) -> AnswerPicture {
-    let Some(main) = FigureCourse::main_of(figures) else {
+/// Trials that could not be compared, next to those that they were to be compared with: the throughput of their first
+/// flow, unless the load set it.
+fn uncompared(
+    answer: &ScenarioAnswer,
+    summary: &Summary,
+    comparisons: &[TrialEffect],
+) -> AnswerPicture {
+    let is_base = |trial: &TrialSummary| {
+        let mut comparisons = comparisons.iter();
+        comparisons.any(|one| one.base == Some(trial.index))
+    };
+    let trials = summary.trials.iter();
+    let trials = trials.filter(|one| answer.trials.contains(&one.index) || is_base(one));
+    let flows = trials.filter_map(|trial| Some((trial, trial.flows.first()?)));
+    let flows: Vec<(&TrialSummary, &FlowSummary)> = flows.collect();
+    let Some((_, first)) = flows.first() else {
+        return AnswerPicture::None;
+    };
+    if flows.iter().any(|(_, flow)| flow.has_kept_rate()) {
+        return AnswerPicture::None;
+    }
+    let shown = ShownFigure {
+        flow: Some(first.name.as_str()),
+        figure: FigureKind::Throughput,
+    };
+    let bars = flows.iter().filter_map(|(trial, flow)| {
+        let rate = &flow.throughput.as_ref()?.records_per_s;
+        let value = ShownValue {
+            trial: trial.index,
+            value: rate.mean,
+            interval: rate.ci95,
+            is_best: false,
+            is_base: is_base(trial),
+        };
+        Some(bar(summary, shown, &value))
+    });
+    bars_of(answer, summary, shown, bars.collect())
+}
+
+fn course(
+    answer: &ScenarioAnswer,
+    summary: &Summary,
+    shown: Option<&FigureCourse>,
+) -> AnswerPicture {
+    let Some(main) = shown else {
         return AnswerPicture::None;
     };
     let shown = ShownFigure {
@@ -136,6 +191,7 @@ fn course(answer: &ScenarioAnswer, summary: &Summary, figures: &[FigureCourse]) 
             value: point.value,
             interval: point.interval,
             is_best: main.best == Some(point.trial),
+            is_base: false,
         };
         bar(summary, shown, &value)
     });
@@ -195,6 +251,8 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
     let mut trials = summary.trials.iter();
     let trial = trials.find(|trial| trial.index == value.trial);
     let published = trial.and_then(|trial| published(summary, trial, shown));
+    let mut flows = trial.into_iter().flat_map(|trial| &trial.flows);
+    let is_of_it = |flow: &FlowSummary| shown.flow.is_none_or(|name| flow.name == name);
     AnswerBar {
         label: trial.map_or_else(String::new, label),
         value: value.value / divisor,
@@ -202,6 +260,8 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
         high: value.interval.map(|ends| ends.high / divisor),
         published: published.map(|published| published / divisor),
         is_best: value.is_best,
+        is_base: value.is_base,
+        is_steady: flows.all(|flow| !is_of_it(flow) || flow.is_steady()),
     }
 }
 

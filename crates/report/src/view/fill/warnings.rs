@@ -9,7 +9,7 @@ use kgauge_results::run::RunStatus;
 use super::headline;
 use crate::text::trial::name as trial_name;
 use crate::text::warning::{self, WarningText};
-use crate::text::warning_kind::about;
+use crate::text::warning_kind::{about, remedy};
 use crate::text::warning_line;
 use crate::view::{Severity, WarningItem, WarningView};
 
@@ -114,6 +114,7 @@ impl Group<'_> {
         .unwrap_or_else(|| (about.title.to_owned(), items.clone()));
         // The loads of a checkup are short on purpose, and have no warm-up to lengthen.
         let is_minor = self.kind == WarningKind::NotSteady && summary.checkup.is_some();
+        let is_quick = summary.run.size.as_deref() == Some("quick");
         WarningView {
             level: if is_minor {
                 Severity::Note
@@ -125,7 +126,7 @@ impl Group<'_> {
             evidence,
             words: shared.unwrap_or_default().to_owned(),
             items,
-            remedy: about.remedy.to_owned(),
+            remedy: remedy(self.kind, is_quick).to_owned(),
         }
     }
 

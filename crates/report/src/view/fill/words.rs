@@ -2,6 +2,7 @@
 
 use kgauge_analyze::summary::{FlowSummary, Summary, TrialSummary};
 
+use crate::format;
 use crate::text;
 use crate::text::trial::name as trial_name;
 
@@ -73,14 +74,15 @@ pub(super) fn limits(summary: &Summary) -> Vec<String> {
     let trials = summary.trials.iter();
     let known = trials.filter_map(|trial| Some((trial, trial.limit.as_ref()?)));
     if let ([_], Some((trial, limit))) = (summary.trials.as_slice(), known.clone().next()) {
-        let mut sentences = vec![text::bottleneck::sentence(limit, trial)];
+        let verdict = text::bottleneck::below_heading(limit, trial);
+        let mut sentences = vec![format::capital(&verdict)];
         sentences.extend(text::bottleneck::evidence(limit, trial));
         return sentences;
     }
     let limits = known.map(|(trial, limit)| PlacedText {
         trial,
         name: trial_name(trial),
-        text: text::bottleneck::sentence(limit, trial),
+        text: text::bottleneck::below_heading(limit, trial),
     });
     let limits: Vec<PlacedText<'_>> = limits.collect();
     match limits.split_first() {
@@ -88,7 +90,7 @@ pub(super) fn limits(summary: &Summary) -> Vec<String> {
             if limits.len() == summary.trials.len()
                 && others.iter().all(|one| one.text == first.text) =>
         {
-            vec![first.text.clone()]
+            vec![format::capital(&first.text)]
         }
         _ => each_once(&limits),
     }
