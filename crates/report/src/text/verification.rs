@@ -98,7 +98,11 @@ fn cut_short(sum: &CutShortSum) -> String {
     };
     if sum.unknown_present > 0 {
         let more = format::counted(sum.unknown_present, "more record");
-        let is = if sum.unknown_present == 1 { "is" } else { "are" };
+        let is = if sum.unknown_present == 1 {
+            "is"
+        } else {
+            "are"
+        };
         sentence.push_str(&format!(" {more} with unknown outcome {is} in the log."));
     }
     sentence

@@ -126,8 +126,16 @@ fn consumers_kept_up_fell_behind_or_read_a_backlog() {
         last(vec![readers])
     };
     for (records_max, grows, start) in [
-        (310.0, false, "1 consumer kept up: 1,000 records/s (±2.5 %, "),
-        (310.0, true, "1 consumer fell behind: 1,000 records/s (±2.5 %, "),
+        (
+            310.0,
+            false,
+            "1 consumer kept up: 1,000 records/s (±2.5 %, ",
+        ),
+        (
+            310.0,
+            true,
+            "1 consumer fell behind: 1,000 records/s (±2.5 %, ",
+        ),
         (90_000.0, false, "1 consumer read 1,000 records/s (±2.5 %, "),
     ] {
         let text = of(records_max, grows);

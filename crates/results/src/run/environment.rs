@@ -194,7 +194,9 @@ impl TargetRecord {
             false => " (not Apache Kafka: its figures do not carry over)",
         };
         let address = self.address();
-        let name = self.kind.name_at(address.as_deref(), self.version.as_deref());
+        let name = self
+            .kind
+            .name_at(address.as_deref(), self.version.as_deref());
         format!("{name}, {brokers}{started}{machine}{caution}")
     }
 }
