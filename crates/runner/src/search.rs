@@ -40,7 +40,7 @@ pub(crate) struct ActiveSearch {
     /// The current load.
     load: Option<RunningLoad>,
     voids_in_a_row: usize,
-    /// The time that the search may take; none without a budget.
+    /// The time that this attempt of the search may take; none without a budget.
     budget: Option<Duration>,
     time: TotalTime,
     dirty: DirtyPages,
@@ -177,9 +177,8 @@ impl ActiveSearch {
             return Choice::End(SearchEnd::Found);
         };
         let stages_ns = self.base.stages.warm_up_ns + u64::from(windows) * self.plan.window_ns;
-        let load_ns = stages_ns + BETWEEN_NS;
-        let end_ns = u128::from(self.time.ns()) + u128::from(load_ns);
-        if self.budget.is_some_and(|budget| end_ns > budget.as_nanos()) {
+        let end = self.time.of_attempt() + Duration::from_nanos(stages_ns + BETWEEN_NS);
+        if self.budget.is_some_and(|budget| end > budget) {
             return Choice::End(match reason {
                 // The bounds are found; only the curve is not complete.
                 LoadReason::Curve => SearchEnd::Found,

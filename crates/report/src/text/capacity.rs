@@ -157,18 +157,21 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: boo
     };
     let trials = format::plural(trials as u64, "trial", "trials");
     let took = format::span((search.took_s * 1e9) as u64);
-    let width = format::percent(capacity.width);
+    let width = format::without_zeros(&format::percent(capacity.width));
+    let go_on = match can_resume {
+        true => "; --resume continues it",
+        false => "",
+    };
     let end = match &search.end {
         Some(SearchEnd::Found) => String::new(),
         Some(SearchEnd::Budget) => {
-            format!(" The budget ended the search before it had bounds within {width}.")
+            format!(" The budget ended the search before it had bounds within {width}{go_on}.")
         }
         Some(SearchEnd::Void { cause }) => {
             let cause = void_cause(cause);
-            format!(" The search ended early: one load was void several times ({cause}).")
+            format!(" The search ended early: one load was void several times ({cause}){go_on}.")
         }
-        None if can_resume => " The search did not end; --resume continues it.".to_owned(),
-        None => " The search did not end.".to_owned(),
+        None => format!(" The search did not end{go_on}."),
     };
     format!("{trials}{void}, {took}.{end}")
 }
@@ -376,6 +379,15 @@ pub(crate) mod tests {
         assert_eq!(
             cost(&capacity, search, true),
             "4 trials (1 void: other load on the host), 9 min 20 s."
+        );
+        let ended_by_budget = CapacitySearch {
+            end: Some(SearchEnd::Budget),
+            ..search.clone()
+        };
+        let text = cost(&capacity, &ended_by_budget, true);
+        assert!(
+            text.ends_with("before it had bounds within 2 %; --resume continues it."),
+            "{text}"
         );
     }
 
