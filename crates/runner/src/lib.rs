@@ -46,6 +46,7 @@ mod error;
 mod events;
 mod faults;
 mod fit;
+mod followers;
 mod gather_agents;
 mod host;
 mod ids;
