@@ -147,6 +147,9 @@ pub struct CapacityStep {
     pub windows: u32,
     /// The number of them that broke a goal.
     pub broken: u32,
+    /// The median of their figure, in nanoseconds; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_ns: Option<f64>,
     /// Why its windows do not count; absent if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<VoidCause>,

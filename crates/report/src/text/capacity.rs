@@ -308,6 +308,7 @@ pub(crate) mod tests {
             reason: LoadReason::Narrow,
             windows: 3,
             broken,
+            value_ns: Some(25.0 * MS),
             void,
             strict,
         };
