@@ -157,6 +157,19 @@ pub struct CapacityStep {
     pub strict: CapacityBounds,
 }
 
+impl CapacitySummary {
+    /// The goals that somebody wrote, each once: one for several flows is in the plan once for each.
+    pub fn written_goals(&self) -> Vec<&str> {
+        let mut goals: Vec<&str> = Vec::new();
+        for goal in &self.goals {
+            if !goals.contains(&goal.as_str()) {
+                goals.push(goal);
+            }
+        }
+        goals
+    }
+}
+
 impl CapacitySearch {
     /// The number of measurements, and of those that do not count. Full speed is one of them.
     pub fn trials(&self) -> (usize, usize) {

@@ -93,13 +93,7 @@ fn how_it_broke(capacity: &CapacitySummary, search: &CapacitySearch, upper: f64)
 
 /// The goals that somebody wrote: `p99 <= 20 ms`.
 pub fn goals(capacity: &CapacitySummary) -> String {
-    let mut goals: Vec<&str> = Vec::new();
-    for goal in &capacity.goals {
-        if !goals.contains(&goal.as_str()) {
-            goals.push(goal);
-        }
-    }
-    goals.join(" and ")
+    capacity.written_goals().join(" and ")
 }
 
 /// The statistic of the figure: `p99` of `writers.latency.p99`.
