@@ -47,6 +47,7 @@ mod events;
 mod faults;
 mod fit;
 mod followers;
+mod from_disk;
 mod gather_agents;
 mod host;
 mod ids;

@@ -28,13 +28,18 @@ pub(crate) struct PartLengths {
     pub(crate) hold_s: u64,
     /// Writing what is read from the start.
     pub(crate) preload_s: u64,
+    /// Whether consumers from the start read from disk too, not only from the page cache.
+    pub(crate) reads_disk: bool,
 }
 
 impl PartLengths {
     /// Those of a budget.
-    pub(crate) fn of(budget: Duration) -> PartLengths {
+    pub(crate) fn of(budget: Duration, reads_disk: bool) -> PartLengths {
         let budget_s = budget.as_secs();
-        let lengths = PartLengths::without_search(budget_s);
+        let lengths = PartLengths {
+            reads_disk,
+            ..PartLengths::without_search(budget_s)
+        };
         let others = CheckupPart::ALL
             .into_iter()
             .map(|part| lengths.seconds(part));
@@ -56,6 +61,7 @@ impl PartLengths {
                 warm_up_s: 1,
                 hold_s: 3,
                 preload_s: 3,
+                reads_disk: false,
             },
             false => PartLengths {
                 window_s: 5,
@@ -65,6 +71,7 @@ impl PartLengths {
                 warm_up_s: 2,
                 hold_s: 8,
                 preload_s: 8,
+                reads_disk: false,
             },
         }
     }
@@ -74,10 +81,8 @@ impl PartLengths {
         match part {
             CheckupPart::EndToEnd => 4,
             CheckupPart::Acks | CheckupPart::Replication => 2,
-            CheckupPart::Idle
-            | CheckupPart::Capacity
-            | CheckupPart::Tail
-            | CheckupPart::FromStart => 1,
+            CheckupPart::FromStart => 1 + u64::from(self.reads_disk),
+            CheckupPart::Idle | CheckupPart::Capacity | CheckupPart::Tail => 1,
         }
     }
 
@@ -86,7 +91,7 @@ impl PartLengths {
         let load_s = self.warm_up_s + self.hold_s + BETWEEN_S;
         match part {
             CheckupPart::Capacity => self.search_s,
-            CheckupPart::FromStart => load_s + self.preload_s,
+            CheckupPart::FromStart => self.loads(part) * (load_s + self.preload_s),
             CheckupPart::Idle
             | CheckupPart::EndToEnd
             | CheckupPart::Acks
@@ -116,16 +121,18 @@ mod tests {
     #[test]
     fn the_parts_fit_into_the_budget() {
         for budget_s in [120, 240, 360, 900, 3_600] {
-            let lengths = PartLengths::of(Duration::from_secs(budget_s));
-            let parts = CheckupPart::ALL.into_iter();
-            let sum: u64 = parts.map(|part| lengths.seconds(part)).sum();
-            assert!(sum <= budget_s, "{sum} of {budget_s}");
+            for reads_disk in [false, true] {
+                let lengths = PartLengths::of(Duration::from_secs(budget_s), reads_disk);
+                let parts = CheckupPart::ALL.into_iter();
+                let sum: u64 = parts.map(|part| lengths.seconds(part)).sum();
+                assert!(sum <= budget_s, "{sum} of {budget_s}");
+            }
         }
     }
 
     #[test]
     fn the_longest_load_confirms_a_bound() {
-        let lengths = PartLengths::of(Duration::from_secs(900));
+        let lengths = PartLengths::of(Duration::from_secs(900), false);
         assert_eq!((lengths.search_s, lengths.longest_load_s()), (495, 34));
         // 70 loads of 7 s, and 11 others.
         assert_eq!(lengths.topics(), 70 + 11);
