@@ -21,8 +21,8 @@ pub(super) fn is_load(run: RunToCompare<'_>, trial: &TrialSummary) -> bool {
     planned(run, trial).is_some_and(|trial| trial.load.is_some())
 }
 
-/// The capacities that the searches of a trial found; `None` for a trial without a search. What they are compared by are
-/// the goals, in the place of the flow: rates that keep other goals are no rates to compare.
+/// The capacities that the searches of a trial found; `None` for a trial without a search. The goals are in the place
+/// of the flow: only rates that keep the same goals are compared.
 pub(super) fn of_trial(run: RunToCompare<'_>, trial: &TrialSummary) -> Option<Vec<ComparedFigure>> {
     planned(run, trial)?.search.as_ref()?;
     let mut capacities = run.summary.capacities.iter();

@@ -10,7 +10,8 @@ const LEVELS: u32 = 3;
 const STEP_MAX: f64 = 4.0;
 /// The search tries rates suggested by the closed loop and by overload this often, then continues without them.
 const SUGGESTED_MAX: usize = 3;
-/// A new rate that needs more windows than this gets one first: half of the new rates break, and a load is not cut short.
+/// A new rate that needs more windows than this gets one first: half of the new rates break, and loads run to
+/// their end.
 const AT_ONCE_MAX: usize = 2;
 
 /// What a search goes by.
@@ -119,7 +120,7 @@ impl Search {
         self.loads.add(rate, windows, achieved);
     }
 
-    /// What to do next. The strict bracket comes first: the windows that confirm its ends decide most of the typical one.
+    /// What to do next. The strict bracket comes first: windows that confirm its ends decide most of the typical one.
     pub fn next_step(&self) -> SearchStep {
         if let Some(rate) = self.suggested_rate() {
             return self.measure(rate, ReadingKind::Strict, 0, LoadPurpose::Bracket);
