@@ -1,7 +1,7 @@
 //! The page cache of this machine: whether data lies on a disk at all, and how a topic's records leave the cache, so that
 //! brokers read them from the disk.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ fn find_partitions(dir: &Path, topic: &str, depth: u32, found: &mut Vec<PathBuf>
 
 #[cfg(target_os = "linux")]
 fn drop_file(path: &Path) -> io::Result<u64> {
-    let file = File::open(path)?;
+    let file = fs::File::open(path)?;
     // What is not on disk yet stays in the cache.
     file.sync_data()?;
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
@@ -79,17 +79,22 @@ fn is_readable(dir: &Path) -> io::Result<bool> {
     const IN_MEMORY: u64 = 0x0102_1994;
     /// The root of a file system has this folder, which only the administrator may read.
     const OF_FILE_SYSTEM: &str = "lost+found";
-    let file_system = rustix::fs::fstatfs(&File::open(dir)?)?;
-    // Data of brokers that run as another user may be closed.
-    let is_open = fs::read_dir(dir)?.flatten().all(|entry| {
-        let path = entry.path();
-        entry.file_name() == OF_FILE_SYSTEM
-            || fs::metadata(&path).is_ok_and(|facts| match facts.is_dir() {
-                true => fs::read_dir(&path).is_ok(),
-                false => !facts.is_file() || File::open(&path).is_ok(),
-            })
-    });
+    let file_system = rustix::fs::fstatfs(&fs::File::open(dir)?)?;
+    let mut entries = fs::read_dir(dir)?.flatten();
+    let is_open =
+        entries.all(|entry| entry.file_name() == OF_FILE_SYSTEM || !is_closed(&entry.path()));
     Ok(is_open && u64::try_from(file_system.f_type) != Ok(IN_MEMORY))
+}
+
+/// Whether brokers that run as another user keep this from kgauge.
+#[cfg(target_os = "linux")]
+fn is_closed(path: &Path) -> bool {
+    let tried = match (path.is_dir(), path.is_file()) {
+        (true, _) => fs::read_dir(path).map(drop),
+        (false, true) => fs::File::open(path).map(drop),
+        (false, false) => Ok(()),
+    };
+    tried.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -97,7 +102,8 @@ fn is_readable(_: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 
