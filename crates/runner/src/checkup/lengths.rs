@@ -8,6 +8,8 @@ use kgauge_results::run::CheckupPart;
 const SHORT_S: u64 = 360;
 /// The part of the budget that the capacity search may take.
 const SEARCH_PART: f64 = 0.55;
+/// In less time, a search finds no rate, and all other parts need one. Parts that do not fit then are left out.
+const SEARCH_S_MIN: u64 = 30;
 /// Creating and deleting a topic, connecting, the last answers.
 const BETWEEN_S: u64 = 2;
 
@@ -45,7 +47,9 @@ impl PartLengths {
             .map(|part| lengths.seconds(part));
         let left_s = budget_s.saturating_sub(others.sum());
         PartLengths {
-            search_s: left_s.min((budget_s as f64 * SEARCH_PART) as u64),
+            search_s: left_s
+                .max(SEARCH_S_MIN)
+                .min((budget_s as f64 * SEARCH_PART) as u64),
             ..lengths
         }
     }
@@ -116,6 +120,8 @@ impl PartLengths {
 
 #[cfg(test)]
 mod tests {
+    use crate::checkup::CheckupRequest;
+
     use super::*;
 
     #[test]
@@ -127,6 +133,14 @@ mod tests {
                 let sum: u64 = parts.map(|part| lengths.seconds(part)).sum();
                 assert!(sum <= budget_s, "{sum} of {budget_s}");
             }
+        }
+    }
+
+    #[test]
+    fn the_shortest_budget_leaves_the_search_its_time() {
+        for reads_disk in [false, true] {
+            let lengths = PartLengths::of(CheckupRequest::BUDGET_MIN, reads_disk);
+            assert_eq!(lengths.search_s, SEARCH_S_MIN);
         }
     }
 
