@@ -1,6 +1,6 @@
 //! `cargo xtask ab-check`: does `kgauge ab` find a planted difference, and none between equal sides? A node that lets
-//! through 5 % less must be found in 19 of 20 tests, and equal sides may be called different in 1 of 20. Pairs and
-//! seconds stand beside those of a test with a fixed number of blocks.
+//! through 5 % less must be found in 19 of 20 tests, and equal sides may be called different in 1 of 20, with and
+//! without noise. Pairs and seconds stand beside those of a test with a fixed number of blocks.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -41,7 +41,7 @@ struct TestKind {
     is_different: bool,
 }
 
-const KINDS: [TestKind; 3] = [
+const KINDS: [TestKind; 5] = [
     TestKind {
         name: "planted",
         sides: &[
@@ -52,6 +52,28 @@ const KINDS: [TestKind; 3] = [
             "full-speed.settings.partitioner.broker=3",
         ],
         is_different: true,
+    },
+    TestKind {
+        name: "planted-noisy",
+        sides: &[
+            "noisy.yaml",
+            "--a",
+            "full-speed.settings.partitioner.broker=1",
+            "--b",
+            "full-speed.settings.partitioner.broker=3",
+        ],
+        is_different: true,
+    },
+    TestKind {
+        name: "equal-noisy",
+        sides: &[
+            "noisy.yaml",
+            "--a",
+            "full-speed.settings.partitioner.broker=1",
+            "--b",
+            "full-speed.settings.partitioner.broker=2",
+        ],
+        is_different: false,
     },
     TestKind {
         name: "equal-limited",

@@ -91,8 +91,8 @@ enum Command {
     /// Apache Kafka with random faults and every client. Some three hours on an otherwise idle machine; --only makes a
     /// part of it
     Verify(verify::VerifyOptions),
-    /// Searches of kgauge capacity where the capacity is known. With --only simulated or classification in seconds,
-    /// all parts in some four hours
+    /// Searches of kgauge capacity where the capacity is known. With --only classification in seconds, all parts in
+    /// some ten hours
     SearchCheck(search_check::CheckedSearches),
     /// Reports, comparisons and the live page in Debian's Chromium: values under pointer and keys, zoom, phones, dark
     /// mode, paper, no script, no request

@@ -453,8 +453,9 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "PERCENT", value_parser = allowed)]
     pub(crate) fail_if_worse: Option<f64>,
 
-    /// Figures for `--fail-if-worse`, each with an optional limit [default: records/s,p50,p99,loss].
-    /// Others: p99.9, latency, cpu, generator-cpu, target-cpu, bytes, price
+    /// Figures for `--fail-if-worse`, each with an optional limit [default: capacity,records/s,p50,
+    /// p99,loss]. Others: typical-capacity, p99.9, latency, cpu, generator-cpu, target-cpu, bytes,
+    /// price
     #[arg(long, value_name = "FIGURE[=PERCENT]", value_delimiter = ',', value_parser = metric, requires = "fail_if_worse")]
     pub(crate) metric: Vec<Vec<GateChoice>>,
 

@@ -72,6 +72,9 @@ pub struct CapacityPlan {
     /// The amount that passes at once after idle time; `None`: the amount of 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<u64>,
+    /// Each second has a rate drawn evenly between this many millionths below and above `per_second`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub noise_millionths: u32,
 }
 
 /// What a capacity counts.
@@ -102,6 +105,11 @@ impl From<Duration> for DelayPlan {
     fn from(length: Duration) -> DelayPlan {
         DelayPlan::Constant(nanos(length))
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 fn nanos(length: Duration) -> u64 {
@@ -161,6 +169,7 @@ impl CapacityPlan {
             unit: CapacityUnit::Bytes,
             per_second,
             burst: None,
+            noise_millionths: 0,
         }
     }
 
@@ -177,6 +186,22 @@ impl CapacityPlan {
     pub fn with_burst(self, burst: u64) -> CapacityPlan {
         let burst = Some(burst);
         CapacityPlan { burst, ..self }
+    }
+
+    /// The same with a rate that varies from second to second.
+    #[must_use]
+    pub fn with_noise(self, noise_millionths: u32) -> CapacityPlan {
+        CapacityPlan {
+            noise_millionths,
+            ..self
+        }
+    }
+
+    /// The rate of a second whose random number is `share`, from 0 to below 1; at least 1.
+    pub fn rate_at(&self, share: f64) -> u64 {
+        let noise = f64::from(self.noise_millionths) / f64::from(WHOLE);
+        let rate = self.per_second as f64 * (1.0 + noise * (2.0 * share - 1.0));
+        (rate.round() as u64).max(1)
     }
 
     /// The amount that passes at once after idle time.
@@ -207,6 +232,13 @@ impl fmt::Display for RequestFault {
                         write!(f, ", bursts of {}", ByteSize(burst))
                     }
                     (Some(burst), CapacityUnit::Records) => write!(f, ", bursts of {burst}"),
+                }?;
+                match capacity.noise_millionths {
+                    0 => Ok(()),
+                    noise => {
+                        let percent = f64::from(noise) / 1e4;
+                        write!(f, ", ±{percent} % from second to second")
+                    }
                 }
             }
         }

@@ -385,6 +385,7 @@ fn a_preload_writes_exactly_its_records_evenly() {
     let plan = Preload {
         records: 9_000,
         record: RecordPlan::of_values(50),
+        cached: true,
     };
     let interrupt = Interrupt::new();
     preload(

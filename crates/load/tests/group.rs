@@ -73,6 +73,7 @@ impl GroupFixture {
         let plan = Preload {
             records: RECORDS,
             record: RecordPlan::of_values(100),
+            cached: true,
         };
         let topic = trial("").topic;
         let interrupt = Interrupt::new();

@@ -46,6 +46,8 @@ mod error;
 mod events;
 mod faults;
 mod fit;
+mod followers;
+mod from_disk;
 mod gather_agents;
 mod host;
 mod ids;

@@ -101,6 +101,7 @@ fn probes(trial: &Trial) -> Option<Preload> {
     Some(Preload {
         records: u64::from(trial.topic.partitions),
         record: record?,
+        cached: true,
     })
 }
 

@@ -68,7 +68,7 @@ impl EarlierAttempt {
     }
 }
 
-/// The searches of an interrupted run, without what was cut off.
+/// The searches of an interrupted run, without what was cut off. Those that ended before they had their bounds go on.
 fn complete_loads(record: Option<SearchRecord>, done: &BTreeSet<RepeatKey>) -> SearchRecord {
     let is_done = |trial: u32, repeat: u32| done.contains(&RepeatKey { trial, repeat });
     let mut record = record.unwrap_or_default();
@@ -77,6 +77,7 @@ fn complete_loads(record: Option<SearchRecord>, done: &BTreeSet<RepeatKey>) -> S
             search.start = None;
             search.loads.clear();
         }
+        search.end = search.end.take().filter(|end| !end.may_continue());
         let is_failed = |void: &VoidCause| matches!(void, VoidCause::Failed { .. });
         search
             .loads
@@ -236,5 +237,57 @@ fn remove_left_data(dir: &Path) {
             // What cannot be removed only takes room.
             let _ = std::fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kgauge_results::run::{LoadReason, MeasuredLoad, SearchEnd, SearchRun, SearchStart};
+
+    use super::*;
+
+    fn search(end: Option<SearchEnd>) -> SearchRun {
+        let load = |trial: u32, void: Option<VoidCause>| MeasuredLoad {
+            trial,
+            rate: 1_000.0,
+            reason: LoadReason::Narrow,
+            windows: Vec::new(),
+            achieved: 1_000.0,
+            void,
+        };
+        SearchRun {
+            trial: 0,
+            repeat: 0,
+            start: Some(SearchStart {
+                full_speed: 1_000.0,
+                confirms_lower_first: true,
+            }),
+            loads: vec![
+                load(1, None),
+                load(2, None),
+                load(3, Some(VoidCause::failed("a broker was away"))),
+            ],
+            end,
+            took_ns: 1,
+        }
+    }
+
+    #[test]
+    fn a_search_without_its_bounds_goes_on_with_its_complete_loads() {
+        let done = [0, 1].map(|trial| RepeatKey { trial, repeat: 0 });
+        let done = BTreeSet::from(done);
+        let resumed = |end: Option<SearchEnd>| {
+            let searches = vec![search(end)];
+            complete_loads(Some(SearchRecord { searches }), &done).searches
+        };
+        let void = VoidCause::OtherPrograms;
+        for end in [None, Some(SearchEnd::Budget), Some(SearchEnd::Void { cause: void })] {
+            let searches = resumed(end);
+            let loads: Vec<u32> = searches[0].loads.iter().map(|load| load.trial).collect();
+            // The load of trial 2 was cut off.
+            assert_eq!((loads, &searches[0].end), (vec![1, 3], &None));
+        }
+        let found = resumed(Some(SearchEnd::Found));
+        assert_eq!(found[0].end, Some(SearchEnd::Found));
     }
 }

@@ -8,8 +8,7 @@ use kgauge_load::{Clock, HoldControl, LedgerFolder, LoadOutcome, LoadProgress};
 use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
 use kgauge_results::recorder::{SliceTap, WriteError};
 use kgauge_results::run::{
-    AgentRecord, EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, Replication,
-    StageSpan,
+    AgentRecord, EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, StageSpan,
 };
 use kgauge_results::{FolderError, RepeatFolder, Slice, SlicesWritten, Stage};
 use kgauge_scenario::{FlowPlan, Share, Trial};
@@ -21,6 +20,7 @@ use crate::counts::{count, ends};
 use crate::drivers::{self, DriverTrack};
 use crate::error::{OrRunError, RunError, in_one_line};
 use crate::faults::{FaultThread, restore};
+use crate::followers;
 use crate::ids::unix_ms;
 use crate::load_run::{self, LoadRun};
 use crate::mirror::Mirror;
@@ -64,6 +64,8 @@ pub(crate) fn repeat(
     if may_follow && unknown.is_none() {
         outages::report_answers_after(session, facts, key, outcome);
     }
+    let replication =
+        followers::await_followers(session, trial, prepared_topic, (measured.clock, outcome));
     let loaded = ledgers.map(|ledgers| LoadedRepeat {
         trial,
         share,
@@ -72,7 +74,7 @@ pub(crate) fn repeat(
         outcome: Some(outcome),
         agents: &measured.agents,
         ledgers,
-        started_unix_ms: measured.started_unix_ms,
+        started_unix_ms: measured.started_unix_ms(),
     });
     let verification = verify::check(session, loaded.as_ref())?;
     let end = measured.end(ended, unknown.as_ref());
@@ -86,18 +88,14 @@ pub(crate) fn repeat(
         seen,
         &mut flows,
     );
-    for (flow, bound_ns) in &measured.echo_bounds_ns {
-        if let Some(record) = flows.get_mut(*flow) {
-            record.clock_bound_ns = Some(*bound_ns);
-        }
-    }
+    note_clock_bounds(&mut flows, &measured.echo_bounds_ns);
     let record = RepeatRecord {
         key,
         started_unix_ms,
         flows,
         topics: vec![topic],
         cpu: Some(measured.cpu.record(outcome)),
-        replication: (facts.replication_factor == 1).then_some(Replication::NoFollowers),
+        replication,
         brokers: broker_ids(session),
         verification,
         agents: measured.agents.clone(),
@@ -113,6 +111,15 @@ pub(crate) fn repeat(
     match unknown {
         Some(error) if ended == RepeatEnd::Complete => Err(error),
         Some(_) | None => Ok(ended),
+    }
+}
+
+/// Writes down how far the end-to-end times of each flow may be off.
+fn note_clock_bounds(flows: &mut [FlowRecord], bounds_ns: &[(usize, u64)]) {
+    for (flow, bound_ns) in bounds_ns {
+        if let Some(record) = flows.get_mut(*flow) {
+            record.clock_bound_ns = Some(*bound_ns);
+        }
     }
 }
 
@@ -159,8 +166,8 @@ fn finish(
 
 /// The result of a load, and the samples taken during it.
 struct MeasuredRepeat {
-    /// The start of the load, in milliseconds since 1970.
-    started_unix_ms: u64,
+    /// That of the load.
+    clock: Clock,
     load: LoadOutcome,
     agents: Vec<AgentRecord>,
     /// Of each flow whose end-to-end times compare two clocks, their largest error.
@@ -171,6 +178,11 @@ struct MeasuredRepeat {
 }
 
 impl MeasuredRepeat {
+    /// The start of the load, in milliseconds since 1970.
+    fn started_unix_ms(&self) -> u64 {
+        u64::try_from(self.clock.unix_ms(0)).unwrap_or(0)
+    }
+
     /// How the repeat ended, for its record; `unknown` is why the records on the brokers could not be counted.
     fn end(&self, ended: RepeatEnd, unknown: Option<&RunError>) -> RepeatOutcome {
         match (&self.trouble, ended) {
@@ -270,7 +282,7 @@ fn measure(
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
     Ok(MeasuredRepeat {
-        started_unix_ms: u64::try_from(clock.unix_ms(0)).unwrap_or(0),
+        clock,
         load,
         agents: ended.agents,
         echo_bounds_ns: ended.echo_bounds_ns,

@@ -1,6 +1,6 @@
 //! A search in progress: chooses the next load, and judges the last one.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::search::{
@@ -16,8 +16,8 @@ use kgauge_results::run::{
 use kgauge_results::stage::Stage;
 use kgauge_scenario::{Plan, SearchPlan, Trial, derive_seed};
 
-use crate::error::{OrRunError, RunError};
-use crate::observer::{LoadJudgement, RunEvent};
+use crate::error::{OrRunError, RunError, with_fix};
+use crate::observer::{Activity, LoadJudgement, RunEvent};
 use crate::session::Session;
 use crate::settle::DirtyPages;
 use crate::step_figures::failed;
@@ -27,6 +27,11 @@ use crate::total_time::TotalTime;
 const CURVE: [f64; 4] = [0.10, 0.50, 0.75, 0.90];
 /// Time of a load outside of its stages: its topic, connections, the last responses.
 const BETWEEN_NS: u64 = 2_000_000_000;
+
+/// How long a broker that is away may take to come back before the search ends.
+const BROKERS_WAIT_MAX: Duration = Duration::from_secs(60);
+/// How often the brokers are counted meanwhile.
+const BROKERS_PAUSE: Duration = Duration::from_millis(500);
 
 /// A search in progress. The run's record has its loads and its end; this is the rest of its state.
 pub(crate) struct ActiveSearch {
@@ -40,7 +45,7 @@ pub(crate) struct ActiveSearch {
     /// The current load.
     load: Option<RunningLoad>,
     voids_in_a_row: usize,
-    /// The time that the search may take; none without a budget.
+    /// The time that this attempt of the search may take; none without a budget.
     budget: Option<Duration>,
     time: TotalTime,
     dirty: DirtyPages,
@@ -130,6 +135,7 @@ impl ActiveSearch {
                 return Ok(None);
             }
         };
+        await_brokers(session)?;
         self.dirty.settle(session);
         if session.stopping.is_wanted() {
             return Ok(None);
@@ -177,9 +183,8 @@ impl ActiveSearch {
             return Choice::End(SearchEnd::Found);
         };
         let stages_ns = self.base.stages.warm_up_ns + u64::from(windows) * self.plan.window_ns;
-        let load_ns = stages_ns + BETWEEN_NS;
-        let end_ns = u128::from(self.time.ns()) + u128::from(load_ns);
-        if self.budget.is_some_and(|budget| end_ns > budget.as_nanos()) {
+        let end = self.time.of_attempt() + Duration::from_nanos(stages_ns + BETWEEN_NS);
+        if self.budget.is_some_and(|budget| end > budget) {
             return Choice::End(match reason {
                 // The bounds are found; only the curve is not complete.
                 LoadReason::Curve => SearchEnd::Found,
@@ -372,6 +377,36 @@ impl RunningLoad {
             achieved,
             void,
         }
+    }
+}
+
+/// Waits until all brokers are in the cluster: with fewer of them, the next load would measure another one.
+fn await_brokers(session: &mut Session<'_>) -> Result<(), RunError> {
+    let deadline = Instant::now() + BROKERS_WAIT_MAX;
+    loop {
+        let found = session.cluster.refresh(&[]);
+        let found = found.map(|metadata| metadata.brokers.len());
+        let missing = match found {
+            Ok(found) => session.nodes.saturating_sub(found),
+            Err(_) if session.stopping.is_wanted() => 0,
+            Err(error) => return Err(RunError::cluster(with_fix(&error, error.fix()))),
+        };
+        if missing == 0 || session.stopping.is_wanted() {
+            return Ok(());
+        }
+        let brokers = format!("{missing} of {} brokers", session.nodes);
+        if Instant::now() >= deadline {
+            let cure = match session.checkup {
+                Some(_) => "repeat the checkup",
+                None => "continue with --resume",
+            };
+            return Err(RunError::cluster(format!(
+                "{brokers} left the cluster, so the next load would measure another one\n  start them again, then \
+                 {cure}"
+            )));
+        }
+        session.report(&Activity::Recovering { missing: brokers });
+        std::thread::sleep(BROKERS_PAUSE);
     }
 }
 

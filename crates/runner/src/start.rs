@@ -6,7 +6,7 @@ use kgauge_client::Cluster;
 use kgauge_load::Ceilings;
 use kgauge_results::run::{DiskBaseline, Environment, EventKind};
 use kgauge_scenario::{Plan, RepeatKey};
-use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec};
+use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec, is_on_disk};
 
 use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
@@ -18,6 +18,7 @@ use crate::environment::environment;
 use crate::error::{OrRunError, RunError};
 use crate::events::event;
 use crate::fit::{check_topics, drop_unsupported, same_cluster};
+use crate::from_disk;
 use crate::gather_agents::{check_agents, gather_agents};
 use crate::left_out::left_out;
 use crate::metrics;
@@ -67,10 +68,11 @@ pub(crate) fn prepare<'a>(
     check_topics(topic, &to_run, (&target, &facts), &mut cluster)?;
     let target_processes = processes::of(&target, &facts);
     let data_dirs = data_dirs::of(&target, &facts, &target_processes);
+    from_disk::check(&to_run, &data_dirs)?;
     let dir = opened.folder.dir();
     let how = (request.keeps_data, !data_dirs.is_empty());
     let rooms = check_room(&target, &mut cluster, &to_run, dir, how)?;
-    let known = (&facts, &rooms[..], &to_run);
+    let known = ((&facts, &rooms[..], &to_run), is_on_disk(&data_dirs));
     let checkup = checkup_of(request, (&target, &mut cluster), known, opened, observer)?;
     steps.retain(|_| checkup.as_ref().is_none_or(ActiveCheckup::may_load));
     announce(request, &mut cluster, &target)?;
@@ -145,7 +147,7 @@ fn tap(opened: &mut OpenRun, observer: &mut dyn Observer) -> Option<RepeatTap> {
 fn checkup_of(
     request: &RunRequest<'_>,
     (target, cluster): (&Target, &mut Cluster),
-    (facts, rooms, to_run): (&TargetFacts, &[DiskSpace], &Plan),
+    ((facts, rooms, to_run), reads_disk): ((&TargetFacts, &[DiskSpace], &Plan), bool),
     opened: &OpenRun,
     observer: &mut dyn Observer,
 ) -> Result<Option<ActiveCheckup>, RunError> {
@@ -157,7 +159,12 @@ fn checkup_of(
         return Ok(None);
     };
     let free = rooms.iter().filter_map(|room| room.free_bytes).min();
-    let mut checkup = checkup::begin(checkup, cluster, facts, free.filter(|_| !is_existing))?;
+    let mut checkup = checkup::begin(
+        checkup,
+        cluster,
+        facts,
+        (free.filter(|_| !is_existing), reads_disk),
+    )?;
     observer.observe(&RunEvent::Remark(&checkup.announcement()));
     if is_existing && checkup.may_load() {
         consent::answer(request)?;

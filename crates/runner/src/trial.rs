@@ -10,6 +10,7 @@ use kgauge_target::{TopicWish, retention_ms};
 
 use crate::error::{OrRunError, RunError, with_fix};
 use crate::fit::check_existing_topic;
+use crate::from_disk;
 use crate::load_errors::target_words;
 use crate::load_run;
 use crate::mirror_copy;
@@ -70,6 +71,9 @@ pub(crate) fn run_step(
             None => return Ok(RepeatEnd::Interrupted),
         },
     };
+    if trial.topic.preload.as_ref().is_some_and(|plan| !plan.cached) {
+        from_disk::leave_cache(session, &found.facts.name)?;
+    }
     let ended = repeat(session, trial, &share, &found);
     let goes_on = matches!(ended, Ok(RepeatEnd::Complete)) && trial.only_reads() && !is_last;
     if goes_on {

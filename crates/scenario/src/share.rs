@@ -24,8 +24,8 @@ pub struct Share {
     pub trial: Trial,
     /// Which execution of the trial, from 0.
     pub repeat: u32,
-    /// The seed of this repeat. It is the same for the same repeat of every trial, so that
-    /// trials are compared under equal arrivals.
+    /// The seed of this repeat. It is the same for the same repeat of every trial, so that trials are compared under
+    /// equal arrivals. Each load of a search has its own: a load that is measured again is a new sample.
     pub seed: u64,
     /// Echo flows are spread over the agents, so that records are read with another clock than they were written with.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -40,13 +40,17 @@ impl Plan {
         if repeat >= trial.repeats || agent.index >= agent.count {
             return None;
         }
+        let purpose = match trial.load {
+            Some(_) => format!("load {}", trial.index),
+            None => format!("repeat {repeat}"),
+        };
         Some(Share {
             run_id: self.run_id.clone(),
             agent_index: agent.index,
             agent_count: agent.count,
             trial: trial.clone(),
             repeat,
-            seed: derive_seed(self.seed, &format!("repeat {repeat}")),
+            seed: derive_seed(self.seed, &purpose),
             spreads_echoes: false,
         })
     }

@@ -94,6 +94,10 @@ const KINDS: &[(&str, &str)] = &[
         "at 2 s, node 1: produce requests capped at 100000/s, bursts of 0",
     ),
     (
+        "at: 2 s, node: 1, capacity: 100k/s, noise: 2.5 %",
+        "at 2 s, node 1: all requests capped at 100000/s, ±2.5 % from second to second",
+    ),
+    (
         "at: 2 s, node: 1, disk-full: 10 MiB, for: 3 s",
         "at 2 s, node 1: disk full after 10 MiB more, started again after 3 s",
     ),
@@ -146,6 +150,7 @@ fn what_is_read_is_exact() {
         unit: CapacityUnit::Bytes,
         per_second: 1_500_000,
         burst: Some(65_536),
+        noise_millionths: 0,
     });
     let (api, times) = (None, None);
     assert_eq!(capacity.kind, Fault::Requests { api, times, what });

@@ -398,6 +398,20 @@ fn shares_divide_the_members_and_agree_on_the_schedule() {
 }
 
 #[test]
+fn each_load_of_a_search_is_a_new_sample() {
+    let mut plan = Plan::new(request(1), &[scenario("", "")]).unwrap();
+    let mut load = plan.trials[0].clone();
+    load.load = Some(1_000.0);
+    plan.trials.clear();
+    for index in 0..2 {
+        load.index = index;
+        plan.trials.push(load.clone());
+    }
+    let seeds = [0, 1].map(|trial| plan.share(trial, 0, Stripe::WHOLE).unwrap().seed);
+    assert_ne!(seeds[0], seeds[1], "the same rate, measured again");
+}
+
+#[test]
 fn a_name_with_a_byte_order_mark_and_windows_line_ends_is_read() {
     let text = scenario("", "").text().replace('\n', "\r\n");
     let scenario = Scenario::parse("w.yaml", &format!("\u{feff}{text}")).unwrap();

@@ -36,6 +36,7 @@ pub mod kafka;
 mod listening;
 mod log_tail;
 mod messages;
+mod page_cache;
 mod security;
 mod spec;
 mod target;
@@ -57,6 +58,7 @@ pub use instrument::{
 };
 pub use kgauge_broker::{NodeCounts, RequestCounts};
 pub use listening::{ListenOptions, resolve};
+pub use page_cache::{drop_from_page_cache, is_on_disk};
 pub use spec::{TargetSpec, TargetSpecError};
 pub use target::{MetricsPlace, StartSetup, Target, TargetError};
 pub use target_process::{TargetProcess, TargetRole};

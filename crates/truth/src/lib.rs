@@ -18,6 +18,7 @@ mod machine;
 mod row;
 mod runs;
 mod scenarios;
+mod search;
 mod slices;
 mod stall;
 mod table;
@@ -128,6 +129,8 @@ enum How {
     Read(fn(&Runs) -> Vec<TruthRow>),
     /// From run folders, with a latency that starts at the given moment.
     Latency(fn(&Runs, LatencyStart) -> Vec<TruthRow>),
+    /// By simulation, without a run.
+    Simulate(fn(Size) -> Vec<TruthRow>),
     /// By cutting a run folder up.
     Cut,
     /// By a run next to Kafka's tool.
@@ -217,6 +220,16 @@ const CHECKS: &[Check] = &[
                   count differences.",
         scenarios: &[scenarios::STALL],
         how: How::Cut,
+    },
+    Check {
+        name: "search",
+        title: "searches for the capacity of simulated targets",
+        formula: "The search does not know the capacity. Of a steady target, its bracket contains \
+                  it in 95 of 100 searches, in half of the time that RFC 2544's bisection takes \
+                  with trials of 60 s. If the capacity differs by ±5 % from window to window, the \
+                  typical bracket or the 95 % band contains it in 90 of 100.",
+        scenarios: &[],
+        how: How::Simulate(search::rows),
     },
     Check {
         name: "kafka-tool",
@@ -355,6 +368,7 @@ impl Suite<'_> {
             let mut rows = match &check.how {
                 How::Read(read) => read(runs),
                 How::Latency(read) => read(runs, from),
+                How::Simulate(rows) => rows(self.request.size()),
                 How::Cut => slices::rows(runs, &self.dir.join("cut"), seed)?,
                 How::Tool if self.is_earlier() => tool::rows_again(runs, self.dir),
                 How::Tool => tool::rows(runs, self)?,

@@ -48,6 +48,8 @@ pub(crate) enum TruthUnit {
     Records,
     /// Of things that the figure names.
     Count,
+    /// A part or a multiple of something.
+    Ratio,
 }
 
 /// What a row comes to.
@@ -186,6 +188,20 @@ impl TruthRow {
             expected: Some(expected_ns),
             measured: Some(measured_ns),
             tolerance,
+            ..Self::empty(check, figure, RowVerdict::Information)
+        }
+    }
+
+    /// A row that only informs about a figure without a known answer.
+    pub(crate) fn shown(
+        check: &'static str,
+        figure: String,
+        unit: TruthUnit,
+        measured: f64,
+    ) -> Self {
+        Self {
+            unit,
+            measured: Some(measured),
             ..Self::empty(check, figure, RowVerdict::Information)
         }
     }

@@ -101,6 +101,7 @@ pub(crate) fn amount(value: f64, unit: TruthUnit) -> String {
         TruthUnit::Records if value.fract() == 0.0 => format!("{value:.0} records"),
         TruthUnit::Records => format!("{value:.2} records"),
         TruthUnit::Count => format!("{value:.0}"),
+        TruthUnit::Ratio => format!("{value:.2}"),
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use kgauge_analyze::search::{GoalWindow, LoadClass, Reading};
 use serde_json::json;
 
-use super::simulated::Draws;
+use super::draws::Draws;
 use crate::folders::{is_installed, mark_installed, root};
 use crate::kafka::Job;
 use crate::say::print_line;

@@ -16,8 +16,9 @@ const TWICE: std::ops::Range<f64> = 1.6..2.5;
 /// Runs the part. True if the searches agree, a whole core takes about twice as much, and the CPU limit is named.
 pub(super) fn check(options: &CheckedSearches) -> Result<bool> {
     let binary = options.program.kgauge()?;
-    let half = (1..=SEARCHES).map(|number| job(&format!("half-{number}"), "0.5"));
-    let jobs: Vec<SearchJob> = half.chain([job("whole", "1")]).collect();
+    let half = (1..).take(SEARCHES);
+    let half = half.map(|number| job(&format!("half-{number}"), "0.5", number));
+    let jobs: Vec<SearchJob> = half.chain([job("whole", "1", 1)]).collect();
     let found: Result<Vec<FoundCapacity>> = search_all(&binary, &jobs, 1)?.into_iter().collect();
     let found = found?;
     let lowers: Option<Vec<f64>> = found.iter().map(|found| found.strict.lower).collect();
@@ -54,7 +55,7 @@ fn bottleneck(found: &FoundCapacity) -> String {
     bottleneck.map_or("none".to_owned(), ToString::to_string)
 }
 
-fn job(name: &str, cpu: &str) -> SearchJob {
+fn job(name: &str, cpu: &str, seed: u32) -> SearchJob {
     let scenario = format!(
         "kgauge: 1\nname: kafka-capacity\nquestion: What does the broker take?\ntopic: {{partitions: 4}}\nflows:\n\
          \x20 - {{name: writers, kind: produce, shape: max, producers: 2, record: {{size: 100 B}}, settings: {{acks: all, linger.ms: 5}}}}\n\
@@ -66,5 +67,6 @@ fn job(name: &str, cpu: &str) -> SearchJob {
         name: name.to_owned(),
         scenario,
         target: format!("kafka:4.3.1,cpu={cpu},heap=512M"),
+        seed,
     }
 }

@@ -1,13 +1,12 @@
 //! `cargo xtask search-check`: does the search of `kgauge capacity` find what is known? Each part has targets whose
-//! capacity is given, or another program's answer beside ours.
+//! capacity is given, or another program's answer beside ours. Simulated targets are in `kgauge truth --only search`.
 
 mod classification;
+mod draws;
 mod hidden;
 mod kafka;
 mod knee;
-mod other_searches;
 mod runs;
-mod simulated;
 
 use std::num::NonZeroUsize;
 
@@ -37,12 +36,12 @@ pub(crate) struct CheckedSearches {
 /// A part of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum SearchPart {
-    /// Simulated targets, beside RFC 2544's bisection and a controller as in OpenMessaging Benchmark. Seconds
-    Simulated,
     /// 10,000 random loads, classified by the Python package MLRsearch and by kgauge. Seconds
     Classification,
-    /// Nodes of the embedded cluster with a capacity that the search does not know. Over an hour
+    /// Nodes of the embedded cluster with a capacity that the search does not know. About three hours
     Hidden,
+    /// The same with capacities that vary by 5 % from second to second. About five hours
+    Noisy,
     /// A node that is an M/D/1 queue, where theory gives the rate at which p99 reaches the goal. About an hour
     Knee,
     /// Apache Kafka with half a core and with one. About 40 minutes
@@ -51,9 +50,9 @@ enum SearchPart {
 
 impl SearchPart {
     const ALL: [SearchPart; 5] = [
-        SearchPart::Simulated,
         SearchPart::Classification,
         SearchPart::Hidden,
+        SearchPart::Noisy,
         SearchPart::Knee,
         SearchPart::Kafka,
     ];
@@ -67,9 +66,9 @@ pub(crate) fn run(options: &CheckedSearches) -> Result<bool> {
             continue;
         }
         is_good &= match part {
-            SearchPart::Simulated => simulated::check(),
             SearchPart::Classification => classification::check()?,
-            SearchPart::Hidden => hidden::check(options)?,
+            SearchPart::Hidden => hidden::check(&hidden::STEADY, options)?,
+            SearchPart::Noisy => hidden::check(&hidden::NOISY, options)?,
             SearchPart::Knee => knee::check(options)?,
             SearchPart::Kafka => kafka::check(options)?,
         };

@@ -25,6 +25,8 @@ pub(super) struct SearchJob {
     /// The scenario, as YAML.
     pub(super) scenario: String,
     pub(super) target: String,
+    /// Where arrivals and the noise of nodes come from.
+    pub(super) seed: u32,
 }
 
 /// What is read of `summary.json`.
@@ -69,6 +71,11 @@ impl Bracket {
             && self.upper.is_some_and(|upper| rate <= upper)
     }
 
+    /// The distance of the ends, as a share of the upper one.
+    pub(super) fn width(self) -> Option<f64> {
+        Some(1.0 - self.lower? / self.upper?)
+    }
+
     pub(super) fn text(self) -> String {
         let end = |end: Option<f64>| end.map_or("none".to_owned(), |rate| format!("{rate:.0}"));
         format!("{}..{}", end(self.lower), end(self.upper))
@@ -76,10 +83,18 @@ impl Bracket {
 }
 
 impl FoundCapacity {
-    /// Whether the typical bracket or the band has the rate.
-    pub(super) fn encloses(&self, rate: f64) -> bool {
-        let is_in_band = |band: CredibleBand| band.low <= rate && rate <= band.high;
-        self.typical.contains(rate) || self.typical_band.is_some_and(is_in_band)
+    /// Both readings together: from the rate that every window keeps to the one that half of them break.
+    pub(super) fn whole(&self) -> Bracket {
+        Bracket {
+            lower: self.strict.lower,
+            upper: self.typical.upper,
+        }
+    }
+
+    /// Whether the band has the rate.
+    pub(super) fn is_in_band(&self, rate: f64) -> bool {
+        let is_in = |band: CredibleBand| band.low <= rate && rate <= band.high;
+        self.typical_band.is_some_and(is_in)
     }
 
     /// Loads that were measured and do not count.
@@ -134,7 +149,8 @@ fn search(binary: &Path, folder: &Path, job: &SearchJob) -> Result<FoundCapacity
     command
         .arg("capacity")
         .arg(&scenario)
-        .args(["--target", &job.target, "--seed", "1", "--out"])
+        .args(["--target", &job.target])
+        .args(["--seed", &job.seed.to_string(), "--out"])
         .arg(&out)
         .current_dir(folder);
     let ended = Job::new(format!("kgauge capacity {}", job.name), command, TIME_MAX).run()?;

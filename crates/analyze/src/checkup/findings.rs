@@ -64,6 +64,7 @@ mod tests {
             replication: Vec::new(),
             tail: None,
             from_start: None,
+            from_disk: None,
             brokers: Vec::new(),
             deviations: Vec::new(),
             skipped: Vec::new(),

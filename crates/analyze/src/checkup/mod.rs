@@ -39,8 +39,10 @@ pub struct CheckupSummary {
     pub replication: Vec<CheckupPoint>,
     /// Consumers that read what is being written; null if not measured.
     pub tail: Option<ReadPoint>,
-    /// Consumers that read from the start of a topic; null if not measured.
+    /// Consumers that read from the start of a topic, from the page cache; null if not measured.
     pub from_start: Option<ReadPoint>,
+    /// The same after the records left the page cache, so from disk; null if not measured.
+    pub from_disk: Option<ReadPoint>,
     /// How fast brokers answered the smallest request, over all loads.
     pub brokers: Vec<BrokerSpeed>,
     /// Settings that deviate from good practice.
@@ -226,6 +228,7 @@ pub(crate) fn summary(
         replication: Vec::new(),
         tail: None,
         from_start: None,
+        from_disk: None,
         brokers,
         deviations: practice::deviations(&record.before),
         skipped: record.skipped.clone(),

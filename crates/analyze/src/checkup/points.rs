@@ -20,7 +20,17 @@ pub(super) fn fill(summary: &mut CheckupSummary, trials: &[TrialSummary]) {
     summary.acks = points(CheckupPart::Acks);
     summary.replication = points(CheckupPart::Replication);
     summary.tail = of(CheckupPart::Tail).find_map(reads);
-    summary.from_start = of(CheckupPart::FromStart).find_map(reads);
+    let from_start = |is_on_disk: bool| {
+        let mut trials = of(CheckupPart::FromStart);
+        trials.find(|trial| leaves_cache(trial) == is_on_disk)
+    };
+    summary.from_start = from_start(false).and_then(reads);
+    summary.from_disk = from_start(true).and_then(reads);
+}
+
+/// Whether a trial varies that its records are in the page cache, and they are not.
+fn leaves_cache(trial: &TrialSummary) -> bool {
+    trial.factors.iter().any(|factor| factor.value == "false")
 }
 
 /// The trials follow each other by rising share; one that was not measured leaves a gap.

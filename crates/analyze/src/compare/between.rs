@@ -31,6 +31,8 @@ impl BetweenRuns {
 /// 20 pairs even where runs differ by so much, among the figures of one flow.
 fn usual(kind: FigureKind) -> f64 {
     match kind {
+        // Not from pairs of runs: twice that of a rate, because a search stops where the target is least repeatable.
+        FigureKind::Capacity | FigureKind::CapacityTypical => 0.03,
         FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes => 0.015,
         FigureKind::LatencyP50 => 0.03,
         FigureKind::LatencyP99 => 0.08,

@@ -325,7 +325,8 @@ fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceF
         .iter()
         .map(|trial| ((&trial.scenario, &trial.name), trial));
     let by_name = by_name.collect::<std::collections::BTreeMap<_, _>>();
-    for ours in &ours.trials {
+    // Loads of searches follow from what the target did.
+    for ours in ours.trials.iter().filter(|trial| trial.load.is_none()) {
         let Some(theirs) = by_name.get(&(&ours.scenario, &ours.name)) else {
             continue;
         };
@@ -344,6 +345,11 @@ fn settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<DifferenceF
                 "stages",
                 serde_json::to_value(ours.stages),
                 serde_json::to_value(theirs.stages),
+            ),
+            (
+                "search",
+                serde_json::to_value(&ours.search),
+                serde_json::to_value(&theirs.search),
             ),
         ];
         for (name, ours, theirs) in parts {

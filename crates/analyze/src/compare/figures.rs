@@ -66,6 +66,7 @@ fn lost(summary: &Summary, trial: &TrialSummary) -> Option<ComparedFigure> {
             missing: None,
             interval: None,
             repeats: trial.repeats_measured,
+            bounds: Vec::new(),
             values: Vec::new(),
             values_of_runs: Vec::new(),
             marks: trial_marks(summary, trial),
@@ -147,7 +148,9 @@ fn metric(kind: FigureKind) -> &'static str {
         FigureKind::LatencyP99 => "latency.p99",
         FigureKind::LatencyP999 => "latency.p99.9",
         // Nothing of the kind can be published in a scenario.
-        FigureKind::PerPrice
+        FigureKind::Capacity
+        | FigureKind::CapacityTypical
+        | FigureKind::PerPrice
         | FigureKind::GeneratorCpu
         | FigureKind::TargetCpu
         | FigureKind::WireBytes
@@ -211,6 +214,7 @@ fn cell(spread: &Spread, mut marks: Vec<Caveat>) -> Cell {
         missing: None,
         interval: spread.ci95,
         repeats: spread.n,
+        bounds: Vec::new(),
         values: spread.values.clone(),
         values_of_runs: Vec::new(),
         marks,

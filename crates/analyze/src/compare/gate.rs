@@ -34,8 +34,9 @@ pub struct GateChoice {
 }
 
 impl GateRequest {
-    /// The figures of a gate by default: rates, latencies where a schedule sets the rate, and losses.
-    pub const USUAL: [FigureKind; 4] = [
+    /// The figures of a gate by default: capacities, rates, latencies where a schedule sets the rate, and losses.
+    pub const USUAL: [FigureKind; 5] = [
+        FigureKind::Capacity,
         FigureKind::Throughput,
         FigureKind::LatencyP50,
         FigureKind::LatencyP99,

@@ -8,7 +8,7 @@ use super::power::{SampleSize, more_needed};
 use super::row::{
     Against, AgainstReason, Caveat, Cell, ComparisonRow, DifferenceVerdict, FigureKind, MarkedSide,
 };
-use super::welch::{self, ALPHA, RunSpread};
+use super::welch::{self, ALPHA, RunSpread, SearchedValues};
 
 /// Less of a difference than 0.1 % is none: so wide are a histogram's buckets, and of other figures
 /// nobody would act on it.
@@ -102,12 +102,26 @@ fn against(
         return without_ratio(DifferenceVerdict::NotComparable, AgainstReason::ZeroFigure);
     }
     let between = between::of_cells(cell, base, kind, between_runs);
-    let found = welch::ratio(&runs_of(cell), &runs_of(base), between, RESOLUTION);
+    let (of_cell, of_base) = (runs_of(cell), runs_of(base));
+    let found = match kind.is_capacity() {
+        true => {
+            let of_cell = SearchedValues {
+                runs: &of_cell,
+                bounds: &cell.bounds,
+            };
+            let of_base = SearchedValues {
+                runs: &of_base,
+                bounds: &base.bounds,
+            };
+            welch::ratio_of_searches(of_cell, of_base, between, RESOLUTION)
+        }
+        false => welch::ratio(&of_cell, &of_base, between, RESOLUTION),
+    };
     let mut against = without_ratio(DifferenceVerdict::Undecided, AgainstReason::OneRepeat);
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
-    if let Some(side) = marked_side(Caveat::NotSteady, cell, base) {
-        against.reason = AgainstReason::NotSteady { side };
+    if let Some(reason) = doubt(cell, base) {
+        against.reason = reason;
         return against;
     }
     against.error = found.map(|found| found.error);
@@ -188,6 +202,14 @@ fn misleading(
     let late = marked_side(Caveat::GeneratorLate, cell, base).filter(|_| kind.is_latency());
     let limited = limited.map(|side| AgainstReason::GeneratorLimited { side });
     limited.or(late.map(|side| AgainstReason::GeneratorLate { side }))
+}
+
+/// Why a ratio decides nothing, whatever its interval is.
+fn doubt(cell: &Cell, base: &Cell) -> Option<AgainstReason> {
+    let not_steady = marked_side(Caveat::NotSteady, cell, base);
+    let not_steady = not_steady.map(|side| AgainstReason::NotSteady { side });
+    let wide = marked_side(Caveat::WideBounds, cell, base);
+    not_steady.or(wide.map(|side| AgainstReason::WideBounds { side }))
 }
 
 /// Which of the two carry a mark; `None` where neither does.

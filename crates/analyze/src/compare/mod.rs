@@ -8,6 +8,7 @@
 //! that was the limit, a closed loop's latency) is never called faster or slower.
 
 mod between;
+mod capacity;
 mod column;
 mod comparability;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::comparability::DifferenceFact;
 use super::power::{LogRatioError, MoreNeeded};
+use crate::search::CapacityBounds;
 use crate::statistics::Interval;
 use crate::summary::{Factor, PublishedStatus};
 
@@ -20,7 +21,7 @@ pub struct ComparisonRow {
     pub trial: String,
     /// The varied settings.
     pub factors: Vec<Factor>,
-    /// The flow; null for what a record of the whole trial cost.
+    /// The flow; of a capacity the goals that the rate keeps; null for what a record of the whole trial cost.
     pub flow: Option<String>,
     /// The figure.
     pub figure: FigureKind,
@@ -38,6 +39,10 @@ pub struct ComparisonRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
+    /// The highest rate at which every window of a search kept its goals, in records a second: its lower bound.
+    Capacity,
+    /// The same if half of the time may break them.
+    CapacityTypical,
     /// Records a second, acked or read.
     Throughput,
     /// Records for a unit of money: throughput x 3,600 / the price of the target in an hour, where one was given.
@@ -65,6 +70,8 @@ impl FigureKind {
     /// The figures that a name means, as `--metric` takes it; empty if there is no such name.
     pub fn named(name: &str) -> &'static [FigureKind] {
         match name {
+            "capacity" => &[FigureKind::Capacity],
+            "typical-capacity" => &[FigureKind::CapacityTypical],
             "records/s" | "throughput" => &[FigureKind::Throughput],
             "p50" => &[FigureKind::LatencyP50],
             "p99" => &[FigureKind::LatencyP99],
@@ -85,7 +92,9 @@ impl FigureKind {
     }
 
     /// The names that [`FigureKind::named`] takes.
-    pub const NAMES: [&str; 11] = [
+    pub const NAMES: [&str; 13] = [
+        "capacity",
+        "typical-capacity",
         "records/s",
         "p50",
         "p99",
@@ -105,6 +114,11 @@ impl FigureKind {
             self,
             FigureKind::LatencyP50 | FigureKind::LatencyP99 | FigureKind::LatencyP999
         )
+    }
+
+    /// True for what searches found.
+    pub fn is_capacity(self) -> bool {
+        matches!(self, FigureKind::Capacity | FigureKind::CapacityTypical)
     }
 
     /// True for CPU time per record, of all flows together.
@@ -127,13 +141,15 @@ impl FigureKind {
 
     /// True when the more the better.
     pub fn more_is_better(self) -> bool {
-        self.is_throughput()
+        self.is_throughput() || self.is_capacity()
     }
 
     /// Its unit.
     pub fn unit(self) -> FigureUnit {
         match self {
-            FigureKind::Throughput => FigureUnit::RecordsPerSecond,
+            FigureKind::Capacity | FigureKind::CapacityTypical | FigureKind::Throughput => {
+                FigureUnit::RecordsPerSecond
+            }
             FigureKind::PerPrice => FigureUnit::RecordsPerPrice,
             FigureKind::ThroughputBytes => FigureUnit::BytesPerSecond,
             FigureKind::LatencyP50 | FigureKind::LatencyP99 | FigureKind::LatencyP999 => {
@@ -183,6 +199,9 @@ pub struct Cell {
     pub interval: Option<Interval>,
     /// Repeats that were measured.
     pub repeats: u32,
+    /// Of a capacity the bounds of each search, run by run; absent for other figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<CapacityBounds>,
     /// The value of each repeat, run by run.
     pub values: Vec<f64>,
     /// Of a side of several runs the values of each run that has the figure; absent with one run.
@@ -230,6 +249,8 @@ pub enum Caveat {
     TwoModes,
     /// One repeat: no interval.
     OneRepeat,
+    /// The bounds of a search are further apart than they had to be.
+    WideBounds,
 }
 
 /// A measured figure beside the published one, as the run's own summary has it.
@@ -294,6 +315,8 @@ pub enum AgainstReason {
     GeneratorLate { side: MarkedSide },
     /// The target was not steady.
     NotSteady { side: MarkedSide },
+    /// A search ended before its bounds were close.
+    WideBounds { side: MarkedSide },
     /// Records per second say the same.
     OtherRow,
     /// A figure is zero, so there is no ratio.

@@ -49,6 +49,7 @@ fn one_cell(mut cells: Vec<Cell>) -> Option<Cell> {
             _ => spread.and_then(|spread| spread.ci95),
         },
         repeats: cells.iter().map(|cell| cell.repeats).sum(),
+        bounds: cells.iter().flat_map(|cell| cell.bounds.clone()).collect(),
         values: cells.iter().flat_map(|cell| cell.values.clone()).collect(),
         values_of_runs: cells.into_iter().map(|cell| cell.values).collect(),
         marks,

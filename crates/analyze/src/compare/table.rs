@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunToCompare;
+use super::capacity;
 use super::figures::{self, ComparedFigure};
 use super::row::{Cell, ComparisonRow, FigureKind, MissingFigure};
 use crate::summary::{Factor, TrialSummary};
@@ -48,7 +49,9 @@ fn rows_of_trial(
     for (column, (run, trial)) in runs.iter().zip(places).enumerate() {
         let Some(trial) = trial else { continue };
         let mut seen = BTreeSet::new();
-        for found in figures::of_trial(run.summary, trial) {
+        let of_search = capacity::of_trial(*run, trial);
+        let figures = of_search.unwrap_or_else(|| figures::of_trial(run.summary, trial));
+        for found in figures {
             let key = (found.flow.clone(), found.kind);
             if !seen.insert(key.clone()) {
                 // A damaged plan may give two flows one name: the first of them counts.
@@ -110,6 +113,7 @@ fn empty_cell(trial: Option<&TrialSummary>) -> Cell {
         }),
         interval: None,
         repeats: 0,
+        bounds: Vec::new(),
         values: Vec::new(),
         values_of_runs: Vec::new(),
         marks: Vec::new(),
@@ -125,7 +129,8 @@ fn matched<'a>(runs: &[RunToCompare<'a>]) -> Vec<Vec<Option<&'a TrialSummary>>> 
     let mut places: BTreeMap<TrialKey, usize> = BTreeMap::new();
     let mut trials: Vec<(usize, Vec<Option<&'a TrialSummary>>)> = Vec::new();
     for (column, run) in runs.iter().enumerate() {
-        for trial in &run.summary.trials {
+        let trials = run.summary.trials.iter();
+        for trial in trials.filter(|trial| !capacity::is_load(*run, trial)) {
             let next = scenarios.len();
             let scenario = *scenarios.entry(&trial.scenario).or_insert(next);
             let next = trials.len();

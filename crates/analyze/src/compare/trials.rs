@@ -159,6 +159,7 @@ impl TrialFigure {
     pub fn rank(&self) -> u8 {
         let is_set = self.finding == TrialFinding::SetByLoad;
         match self.figure {
+            FigureKind::Capacity | FigureKind::CapacityTypical => 0,
             FigureKind::Throughput if !is_set => 0,
             FigureKind::ThroughputBytes if !is_set => 1,
             FigureKind::LatencyP99 => 2,

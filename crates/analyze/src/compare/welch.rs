@@ -12,6 +12,7 @@
 
 use super::power::LogRatioError;
 use super::student_t::{FREEDOM_MAX, t_quantile, t_two_sided};
+use crate::search::CapacityBounds;
 use crate::statistics::Interval;
 
 /// What remains outside of an interval of 95 %.
@@ -52,6 +53,32 @@ pub(super) fn ratio(
     resolution: f64,
 ) -> Option<Ratio> {
     let (ours, theirs) = (LogMean::of(runs, between)?, LogMean::of(baseline, between)?);
+    of_means(&ours, &theirs, resolution)
+}
+
+/// What searches of a side found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SearchedValues<'a> {
+    /// The lower bounds of each run.
+    pub(super) runs: &'a [&'a [f64]],
+    /// Both bounds of all searches.
+    pub(super) bounds: &'a [CapacityBounds],
+}
+
+/// As [`ratio`], of what searches found. The truth lies anywhere between two bounds, so that even one search shows how
+/// well it is known; `None` where a search has no upper bound.
+pub(super) fn ratio_of_searches(
+    ours: SearchedValues<'_>,
+    theirs: SearchedValues<'_>,
+    between: RunSpread,
+    resolution: f64,
+) -> Option<Ratio> {
+    let ours = LogMean::of_searches(ours, between)?;
+    let theirs = LogMean::of_searches(theirs, between)?;
+    of_means(&ours, &theirs, resolution)
+}
+
+fn of_means(ours: &LogMean, theirs: &LogMean, resolution: f64) -> Option<Ratio> {
     let difference = ours.mean - theirs.mean;
     let tolerance = resolution.max(0.0).ln_1p();
     let beyond = (difference.abs() - tolerance).max(0.0);
@@ -140,6 +167,42 @@ impl LogMean {
                 Some(of_runs(&[Logs::of(&means)?], 0.0))
             }
         }
+    }
+
+    /// Of lower bounds, each known to a rectangle of the width of its bracket, whose variance is a twelfth of the
+    /// squared width (JCGM 100:2008, 4.3.7).
+    fn of_searches(searched: SearchedValues<'_>, between: RunSpread) -> Option<LogMean> {
+        let widths = searched.bounds.iter().map(|bounds| {
+            let width = (bounds.upper? / bounds.lower?).ln();
+            width.is_finite().then_some(width)
+        });
+        let widths = widths.collect::<Option<Vec<f64>>>()?;
+        let count = widths.len() as f64;
+        if widths.is_empty() {
+            return None;
+        }
+        let of_bounds = widths.iter().map(|width| width * width / 12.0).sum::<f64>();
+        let mut mean = match between {
+            RunSpread::Assumed(part) if searched.runs.iter().any(|values| values.len() < 2) => {
+                LogMean::of_single(searched.runs, part)?
+            }
+            between => LogMean::of(searched.runs, between)?,
+        };
+        mean.estimated += of_bounds / (count * count);
+        Some(mean)
+    }
+
+    /// Of runs that show no spread of their own.
+    fn of_single(runs: &[&[f64]], assumed: f64) -> Option<LogMean> {
+        let means = runs.iter().map(|values| geometric_mean(values));
+        let means = means.collect::<Option<Vec<f64>>>()?;
+        let count = means.len() as f64;
+        (!means.is_empty()).then(|| LogMean {
+            mean: means.iter().map(|mean| mean.ln()).sum::<f64>() / count,
+            estimated: 0.0,
+            assumed: assumed.max(0.0).ln_1p().powi(2) / count,
+            doubt: 0.0,
+        })
     }
 }
 
@@ -314,6 +377,45 @@ mod tests {
         let half = found.interval.high.ln() - found.ratio.ln();
         // (8/9)^2 / (6 x (1/27)^2 / 2) = 192 degrees: 1.9724.
         assert!(near(half, 1.9724 * (8.0_f64 / 9.0).sqrt(), 1e-4), "{half}");
+    }
+
+    #[test]
+    fn one_search_is_known_as_well_as_its_bounds() {
+        let bounds = |lower: f64| CapacityBounds {
+            lower: Some(lower),
+            upper: Some(lower * 0.12_f64.exp()),
+        };
+        let (one, other) = ([bounds(1_200.0)], [bounds(1_000.0)]);
+        let runs: [&[f64]; 2] = [&[1_200.0], &[1_000.0]];
+        let ratio = |between: f64| {
+            let ours = SearchedValues {
+                runs: &runs[..1],
+                bounds: &one,
+            };
+            let theirs = SearchedValues {
+                runs: &runs[1..],
+                bounds: &other,
+            };
+            ratio_of_searches(ours, theirs, RunSpread::Assumed(between), 0.0).unwrap()
+        };
+        let found = ratio(0.0);
+        assert!(near(found.ratio, 1.2, 1e-12));
+        // 0.12^2 / 12 = 0.0012 on either side: error sqrt(0.0024), with the normal distribution's quantile.
+        let half = found.interval.high.ln() - found.ratio.ln();
+        assert!(near(half, 1.96 * 0.0024_f64.sqrt(), 2e-4), "{half}");
+        // Between runs ln(1.05)^2 = 0.0023805 on either side on top.
+        let half = ratio(0.05).interval.high.ln() - found.ratio.ln();
+        assert!(near(half, 1.96 * 0.007_161_f64.sqrt(), 5e-4), "{half}");
+        let open = [CapacityBounds {
+            upper: None,
+            ..bounds(1.0)
+        }];
+        let open = SearchedValues {
+            runs: &runs[..1],
+            bounds: &open,
+        };
+        let between = RunSpread::Assumed(0.0);
+        assert_eq!(ratio_of_searches(open, open, between, 0.0), None);
     }
 
     #[test]

@@ -165,6 +165,54 @@ mod tests {
         assert_eq!(TYPICAL.classify(&[short(false); 16]), LoadClass::Upper);
     }
 
+    /// A trial of the RFC's example: its length in seconds, and the loss ratio in percent.
+    type ExampleTrial = (f64, f64);
+
+    /// A goal of the RFC's example: how many percent may be lost, and the reading.
+    fn example_goal(loss: f64, exceed: f64, window_s: f64, duration_s: f64) -> (f64, Reading) {
+        let reading = Reading {
+            exceed,
+            window_s,
+            duration_s,
+        };
+        (loss, reading)
+    }
+
+    #[test]
+    fn the_worked_example_of_the_rfc_has_its_classes() {
+        use LoadClass::{Lower, Undecided, Upper};
+        // RFC 9971, appendix C: RFC 2544, TST 009, "1s final", "20% exceed".
+        let goals = [
+            example_goal(0.0, 0.0, 60.0, 60.0),
+            example_goal(0.0, 0.5, 60.0, 120.0),
+            example_goal(0.5, 0.5, 1.0, 120.0),
+            example_goal(0.5, 0.2, 60.0, 60.0),
+        ];
+        // What each point in time adds, and the classes after it. For the fourth goal, the tables of points 5 and 6
+        // print "Lower Bound" below exceed ratios of 42.857 % and 27.273 %, which are above 20 %: the RFC's procedure
+        // and the package MLRsearch give an upper bound.
+        let points: [(usize, ExampleTrial, [LoadClass; 4]); 6] = [
+            (59, (1.0, 0.0), [Undecided; 4]),
+            (1, (1.0, 1.0), [Upper, Undecided, Undecided, Undecided]),
+            (59, (1.0, 1.0), [Upper, Undecided, Undecided, Upper]),
+            (1, (1.0, 0.0), [Upper, Undecided, Lower, Upper]),
+            (1, (60.0, 0.1), [Upper, Undecided, Lower, Upper]),
+            (1, (60.0, 0.0), [Upper, Lower, Lower, Upper]),
+        ];
+        let mut trials: Vec<ExampleTrial> = Vec::new();
+        for (number, (count, trial, classes)) in points.into_iter().enumerate() {
+            trials.extend(std::iter::repeat_n(trial, count));
+            let found = goals.map(|(loss_max, reading)| {
+                let window = |(duration_s, loss): &ExampleTrial| GoalWindow {
+                    duration_s: *duration_s,
+                    kept: *loss <= loss_max,
+                };
+                reading.classify(&trials.iter().map(window).collect::<Vec<_>>())
+            });
+            assert_eq!(found, classes, "point {}", number + 1);
+        }
+    }
+
     #[test]
     fn the_number_of_missing_windows_is_that_of_the_shortest_way() {
         assert_eq!(STRICT.windows_missing(&[], true), 3);

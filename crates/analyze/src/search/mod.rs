@@ -3,18 +3,20 @@
 //!
 //! The search follows MLRsearch (RFC 9971): it classifies loads by whole windows, reads them in two ways at once
 //! ([`ReadingKind`]), starts from what the target did at full speed, and narrows the bracket level by level, each with
-//! longer measurements than the one before.
+//! longer measurements than the one before. `others.rs` has how other tools search.
 
 mod band;
 mod classify;
 mod loads;
 mod next;
+mod others;
 mod windows;
 
 pub use band::typical_band;
 pub use classify::{GoalWindow, LoadClass, Reading};
 pub use loads::{CapacityBounds, Load, Loads};
 pub use next::{LoadPurpose, Search, SearchSettings, SearchStep, round_rate};
+pub use others::{Bisection, bisect, ramping_s};
 pub use windows::WindowSums;
 
 /// The two readings of the same windows. How far they are apart is the noise of the target.

@@ -10,6 +10,9 @@ const LEVELS: u32 = 3;
 const STEP_MAX: f64 = 4.0;
 /// The search tries rates suggested by the closed loop and by overload this often, then continues without them.
 const SUGGESTED_MAX: usize = 3;
+/// A new rate that needs more windows than this gets one first: half of the new rates break, and loads run to
+/// their end.
+const AT_ONCE_MAX: usize = 2;
 
 /// What a search goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,13 +38,13 @@ pub struct SearchSettings {
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SearchStep {
-    /// Measure this many windows at a rate. Fewer will do if the load is decided before.
+    /// Measure this many windows at a rate.
     Measure {
         /// Records per second.
         rate: f64,
         /// Windows.
         windows: usize,
-        /// What they are to decide: once it classifies the load, no further window is needed.
+        /// What they are to decide.
         reading: Reading,
         /// Why.
         purpose: LoadPurpose,
@@ -117,19 +120,23 @@ impl Search {
         self.loads.add(rate, windows, achieved);
     }
 
-    /// What to do next.
+    /// What to do next. The strict bracket comes first: windows that confirm its ends decide most of the typical one.
     pub fn next_step(&self) -> SearchStep {
         if let Some(rate) = self.suggested_rate() {
             return self.measure(rate, ReadingKind::Strict, 0, LoadPurpose::Bracket);
         }
-        for level in 0..LEVELS {
-            for kind in ReadingKind::ALL {
-                if let Some(rate) = self.narrowing_rate(kind, level) {
-                    return self.measure(rate, kind, level, LoadPurpose::Narrow(kind));
-                }
-            }
-        }
-        self.confirmation().unwrap_or(SearchStep::Done)
+        self.narrowing(ReadingKind::Strict)
+            .or_else(|| self.confirmation())
+            .or_else(|| self.narrowing(ReadingKind::Typical))
+            .unwrap_or(SearchStep::Done)
+    }
+
+    /// What narrows the bracket of a reading, level by level; `None` if it is narrow enough.
+    fn narrowing(&self, kind: ReadingKind) -> Option<SearchStep> {
+        (0..LEVELS).find_map(|level| {
+            let rate = self.narrowing_rate(kind, level)?;
+            Some(self.measure(rate, kind, level, LoadPurpose::Narrow(kind)))
+        })
     }
 
     fn measure(
@@ -140,10 +147,14 @@ impl Search {
         purpose: LoadPurpose,
     ) -> SearchStep {
         let reading = self.reading(kind, level);
-        let windows = reading.windows_missing(self.loads.windows(rate), true);
+        let measured = self.loads.windows(rate);
+        let missing = reading.windows_missing(measured, true).max(1);
         SearchStep::Measure {
             rate,
-            windows: windows.max(1),
+            windows: match measured.is_empty() && missing > AT_ONCE_MAX {
+                true => 1,
+                false => missing,
+            },
             reading,
             purpose,
         }

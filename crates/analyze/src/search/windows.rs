@@ -8,8 +8,8 @@ use kgauge_scenario::{
     FlowPlan, Goal, Metric, PartitionShare, SearchGoal, SearchPlan, Statistic, Trial,
 };
 
-/// A load is reached, and consumers keep up, if at most this share is missing in a window: what is in flight at its
-/// ends differs a little.
+/// A load is reached, and consumers keep up, if at most this share of a window's records is missing at its end: what is
+/// in flight differs a little. What is missing adds up over the hold, so that a backlog that grows slowly is found.
 const MISSING_PART_MAX: f64 = 0.02;
 /// The same in records, for slow flows.
 const MISSING_RECORDS_MAX: f64 = 10.0;
@@ -61,26 +61,32 @@ impl<'a> WindowSums<'a> {
     /// The judgement of each window. `followers_behind` says whether followers fell behind in the hold; that is not
     /// known window by window.
     pub fn judge(&self, followers_behind: bool) -> Vec<JudgedWindow> {
-        let windows = self.windows.iter().map(|flows| {
+        let mut backlogs = vec![Backlog::default(); self.trial.flows.len()];
+        let mut windows = Vec::with_capacity(self.windows.len());
+        for flows in &self.windows {
+            let (rate, consumers) = (
+                self.rate(flows, &mut backlogs),
+                self.consumers(flows, &mut backlogs),
+            );
             let goals = self.search.goals.iter();
             let goals: Vec<GoalReading> = goals
                 .map(|goal| match goal {
                     SearchGoal::Figure(goal) => self.figure(goal, flows),
-                    SearchGoal::ConsumersKeepUp => self.consumers(flows),
+                    SearchGoal::ConsumersKeepUp => consumers,
                     SearchGoal::FollowersKeepUp => GoalReading {
                         kept: !followers_behind,
                         value: None,
                     },
-                    SearchGoal::RateKept => self.rate(flows),
+                    SearchGoal::RateKept => rate,
                 })
                 .collect();
-            JudgedWindow {
+            windows.push(JudgedWindow {
                 length_ns: self.search.window_ns,
                 kept: goals.iter().all(|goal| goal.kept),
                 goals,
-            }
-        });
-        windows.collect()
+            });
+        }
+        windows
     }
 
     fn figure(&self, goal: &Goal, flows: &[Slice]) -> GoalReading {
@@ -95,63 +101,73 @@ impl<'a> WindowSums<'a> {
     }
 
     /// The smallest share of the due records that a searched flow got acked, and read back where it does that.
-    fn rate(&self, flows: &[Slice]) -> GoalReading {
-        let searched = self.trial.flows.iter().zip(flows).filter(|(flow, _)| {
+    fn rate(&self, flows: &[Slice], backlogs: &mut [Backlog]) -> GoalReading {
+        let of_trial = self.trial.flows.iter().zip(flows).zip(backlogs);
+        let searched = of_trial.filter(|((flow, _), _)| {
             let mut searched = self.search.flows.iter();
             searched.any(|one| one.name == flow.name())
         });
-        let shares = searched.map(|(flow, slice)| {
+        let shares = searched.map(|((flow, slice), backlog)| {
             let done = match flow {
                 FlowPlan::Echo(_) => slice.counts.records_acked.min(slice.counts.records_echoed),
                 FlowPlan::Produce(_) | FlowPlan::Consume(_) => slice.counts.records_acked,
             };
-            share(done as f64, slice.counts.records_scheduled as f64)
+            backlog.share(done as f64, slice.counts.records_scheduled as f64)
         });
         reading(shares)
     }
 
     /// The smallest share of the acked records that a consume flow read, each as often as it has readers.
-    fn consumers(&self, flows: &[Slice]) -> GoalReading {
+    fn consumers(&self, flows: &[Slice], backlogs: &mut [Backlog]) -> GoalReading {
         let written = |counts: &Counts| counts.records_acked.saturating_sub(counts.records_aborted);
         let acked: u64 = flows.iter().map(|slice| written(&slice.counts)).sum();
-        let readers = self
-            .trial
-            .flows
-            .iter()
-            .zip(flows)
-            .filter_map(|(flow, slice)| match flow {
-                FlowPlan::Consume(flow) => {
-                    let times = match flow.partitions {
-                        PartitionShare::All => flow.consumers,
-                        PartitionShare::Split => flow.groups.max(1),
-                    };
-                    let due = acked as f64 * f64::from(times);
-                    Some(share(slice.counts.records_consumed as f64, due))
-                }
-                FlowPlan::Produce(_) | FlowPlan::Echo(_) => None,
-            });
+        let of_trial = self.trial.flows.iter().zip(flows).zip(backlogs);
+        let readers = of_trial.filter_map(|((flow, slice), backlog)| match flow {
+            FlowPlan::Consume(flow) => {
+                let times = match flow.partitions {
+                    PartitionShare::All => flow.consumers,
+                    PartitionShare::Split => flow.groups.max(1),
+                };
+                let due = acked as f64 * f64::from(times);
+                Some(backlog.share(slice.counts.records_consumed as f64, due))
+            }
+            FlowPlan::Produce(_) | FlowPlan::Echo(_) => None,
+        });
         reading(readers)
     }
+}
+
+/// Records of a flow that were due in the hold so far and are not done: not acked, or for a consume flow not read. What
+/// was left over from before the hold does not count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Backlog {
+    records: f64,
 }
 
 /// A share, and whether it is all but what may be in flight.
 type ReachedShare = (f64, bool);
 
-fn share(done: f64, due: f64) -> ReachedShare {
-    if due == 0.0 {
-        return (1.0, true);
+impl Backlog {
+    /// The share of a window's due records that was done in it. Reached is it if no more than what may be in flight is
+    /// left over since the hold began: a window that only catches up has done more than was due.
+    fn share(&mut self, done: f64, due: f64) -> ReachedShare {
+        self.records = (self.records + due - done).max(0.0);
+        let is_reached = self.records <= (due * MISSING_PART_MAX).max(MISSING_RECORDS_MAX);
+        let share = if due > 0.0 { done / due } else { 1.0 };
+        (share, is_reached)
     }
-    let missing = due - done;
-    let is_reached = missing <= (due * MISSING_PART_MAX).max(MISSING_RECORDS_MAX);
-    (done / due, is_reached)
 }
 
 fn reading(shares: impl Iterator<Item = ReachedShare>) -> GoalReading {
-    let smallest = shares.min_by(|(one, _), (other, _)| one.total_cmp(other));
-    GoalReading {
-        kept: smallest.is_none_or(|(_, is_reached)| is_reached),
-        value: smallest.map(|(share, _)| share),
+    let mut reading = GoalReading {
+        kept: true,
+        value: None,
+    };
+    for (share, is_reached) in shares {
+        reading.kept &= is_reached;
+        reading.value = Some(reading.value.map_or(share, |least: f64| least.min(share)));
     }
+    reading
 }
 
 /// A figure of one flow in one window, in the unit of its metric.
@@ -290,6 +306,30 @@ search: {goals: [p99 <= 20 ms], window: 2 s, duration: 4 s}
         assert_eq!(judged(950, 1_900), [SearchGoal::RateKept]);
         // Two consumers read each record.
         assert_eq!(judged(1_000, 1_800), [SearchGoal::ConsumersKeepUp]);
+    }
+
+    #[test]
+    fn a_backlog_that_grows_slowly_breaks_the_later_windows() {
+        let base = base();
+        let search = base.search.as_ref().unwrap();
+        let load = base.at_load(1, 1_000.0, 3).unwrap();
+        let kept = |consumed: [u64; 3]| {
+            let mut sums = WindowSums::new(&load, search, hold(6));
+            for (window, consumed) in (0..).zip(consumed) {
+                for at in [2 + 2 * window, 3 + 2 * window] {
+                    sums.add(&second(at, MS_NS, 1_000));
+                    sums.add(&read(at, consumed));
+                }
+            }
+            let windows = sums.judge(false).into_iter();
+            windows.map(|window| window.kept).collect::<Vec<_>>()
+        };
+        // Of 4,000 due in a window, 80 may be missing: 60 are after the first, 120 after the second.
+        assert_eq!(kept([1_970, 1_970, 1_970]), [true, false, false]);
+        // 120 behind, then 80 of them caught up.
+        assert_eq!(kept([1_940, 2_040, 2_000]), [false, true, true]);
+        // What was left over from the warm-up makes no room for a later backlog.
+        assert_eq!(kept([2_500, 2_000, 1_940]), [true, true, false]);
     }
 
     #[test]

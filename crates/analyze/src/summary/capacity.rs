@@ -147,11 +147,27 @@ pub struct CapacityStep {
     pub windows: u32,
     /// The number of them that broke a goal.
     pub broken: u32,
+    /// The median of their figure, in nanoseconds; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_ns: Option<f64>,
     /// Why its windows do not count; absent if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<VoidCause>,
     /// The strict bounds after it.
     pub strict: CapacityBounds,
+}
+
+impl CapacitySummary {
+    /// The goals that somebody wrote, each once: one for several flows is in the plan once for each.
+    pub fn written_goals(&self) -> Vec<&str> {
+        let mut goals: Vec<&str> = Vec::new();
+        for goal in &self.goals {
+            if !goals.contains(&goal.as_str()) {
+                goals.push(goal);
+            }
+        }
+        goals
+    }
 }
 
 impl CapacitySearch {

@@ -1,8 +1,10 @@
 //! The bounds that a recorded search has.
 
-use kgauge_analyze::Summary;
+use kgauge_analyze::compare::{AgainstReason, DifferenceVerdict, FigureKind};
 use kgauge_analyze::search::CapacityBounds;
 use kgauge_analyze::summary::{LoadVerdict, Status};
+use kgauge_analyze::{RunToCompare, Summary, compare};
+use kgauge_results::RunRead;
 use kgauge_results::run::{
     GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,
     SearchStart, VoidCause,
@@ -47,6 +49,10 @@ fn summary(loads: Vec<MeasuredLoad>) -> Summary {
 }
 
 fn summary_of(loads: Vec<MeasuredLoad>, end: SearchEnd) -> Summary {
+    Summary::of(&run_of(loads, end))
+}
+
+fn run_of(loads: Vec<MeasuredLoad>, end: SearchEnd) -> RunRead {
     let mut made = Made::begin(SEARCHED);
     let run = SearchRun {
         trial: 0,
@@ -63,7 +69,7 @@ fn summary_of(loads: Vec<MeasuredLoad>, end: SearchEnd) -> Summary {
         searches: vec![run],
     };
     made.folder.write_search(&record).unwrap();
-    Summary::of(&made.end())
+    made.end()
 }
 
 #[test]
@@ -107,4 +113,44 @@ fn a_goal_that_no_rate_keeps_is_missed_and_a_search_without_bounds_is_inconclusi
     let early = summary_of(vec![broken], SearchEnd::Budget);
     assert_eq!(early.status, Status::GoalUndecided, "a lower rate may hold");
     assert_eq!(status(Vec::new()), Status::GoalUndecided);
+}
+
+#[test]
+fn capacities_are_compared_by_their_bounds() {
+    let run = |scale: f64| {
+        let loads = vec![
+            load(scale * 1_000.0, LoadReason::Bracket, &[30.0]),
+            load(scale * 980.0, LoadReason::Narrow, &[10.0, 12.0]),
+            load(scale * 490.0, LoadReason::Curve, &[3.0]),
+        ];
+        run_of(loads, SearchEnd::Found)
+    };
+    let (before, after) = (run(1.0), run(1.2));
+    let (of_before, of_after) = (Summary::of(&before), Summary::of(&after));
+    let sides = [(&before, &of_before), (&after, &of_after)];
+    let sides = sides.map(|(run, summary)| RunToCompare { run, summary });
+    let comparison = compare(&sides, 0).unwrap();
+    let figures: Vec<FigureKind> = comparison.rows.iter().map(|row| row.figure).collect();
+    // Nothing else: the loads of two searches are at different rates.
+    assert_eq!(figures, [FigureKind::Capacity, FigureKind::CapacityTypical]);
+    let row = &comparison.rows[0];
+    assert_eq!(row.flow.as_deref(), Some("p99 <= 20 ms"));
+    assert_eq!(row.cells[1].estimate, Some(1_176.0));
+    let bounds = CapacityBounds {
+        lower: Some(1_176.0),
+        upper: Some(1_200.0),
+    };
+    assert_eq!(row.cells[1].bounds, [bounds]);
+    let against = row.cells[1].against.as_ref().unwrap();
+    assert_eq!(against.word, DifferenceVerdict::Faster);
+    let (ratio, interval) = (against.ratio.unwrap(), against.interval.unwrap());
+    assert!((ratio - 1.2).abs() < 1e-9, "{ratio}");
+    // Brackets of ln(1000/980) = 0.0202 and 3 % between runs: sqrt(2 (0.0202^2 / 12 + ln(1.03)^2)) = 0.0426, times
+    // 1.96, and the 0.1 % that counts as none.
+    let half = (interval.high / ratio).ln();
+    assert!((half - 0.0845).abs() < 5e-4, "{half}");
+    // One broken window of two is not more than half, so that the typical reading has no upper bound.
+    let typical = comparison.rows[1].cells[1].against.as_ref().unwrap();
+    assert_eq!(typical.word, DifferenceVerdict::Undecided);
+    assert!(matches!(typical.reason, AgainstReason::WideBounds { .. }));
 }

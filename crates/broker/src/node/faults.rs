@@ -284,12 +284,13 @@ impl BrokerNode {
             let watch = StallWatch::new(now.mono_ns);
             self.faults.stalls.insert(id, (fault.api, watch));
         }
+        let bucket = Bucket::new(now.mono_ns, fault.seed, self.id());
         self.faults.active.push(Active {
             id,
             fault,
             set_ns: now.mono_ns,
             delays,
-            bucket: Bucket::default(),
+            bucket,
         });
     }
 

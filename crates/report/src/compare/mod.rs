@@ -264,7 +264,10 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
         // A count has no spread.
         _ if row.figure == FigureKind::Lost => String::new(),
         (Some(value), Some(interval)) => format::plus_minus(value, interval),
-        (Some(_), None) => format!("n={}", cell.repeats),
+        (Some(_), None) => match upper_bound(cell) {
+            Some(upper) => format!("to {}", figure(upper, row.unit)),
+            None => format!("n={}", cell.repeats),
+        },
     };
     let against = cell.against.as_ref().map(|found| AgainstView {
         value: found.ratio,
@@ -282,6 +285,14 @@ fn cell_view(row: &ComparisonRow, cell: &Cell) -> CellView {
         marks: cell.marks.clone(),
         against,
         beside_published: cell.published.and_then(|found| found.ratio),
+    }
+}
+
+/// The upper bound of a capacity that one search found.
+fn upper_bound(cell: &Cell) -> Option<f64> {
+    match cell.bounds.as_slice() {
+        [one] => one.upper,
+        _ => None,
     }
 }
 
@@ -323,6 +334,7 @@ pub(crate) fn mark_sign(mark: Caveat) -> &'static str {
         Caveat::FewSamples => "~",
         Caveat::SendsFailed => "#",
         Caveat::TwoModes => "‖",
+        Caveat::WideBounds => "↔",
         Caveat::NotFinished | Caveat::RepeatsMissing => "†",
         // Its spread shows it: n=1.
         Caveat::OneRepeat => "",
@@ -368,6 +380,10 @@ fn marks_in_use(comparison: &Comparison) -> Vec<(Caveat, &'static str)> {
         (
             Caveat::TwoModes,
             "the repeats form two groups: the mean describes neither",
+        ),
+        (
+            Caveat::WideBounds,
+            "a search ended before its bounds were close: the capacity may be higher",
         ),
         (
             Caveat::NotFinished,

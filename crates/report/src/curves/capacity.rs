@@ -33,6 +33,8 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
         .loads
         .iter()
         .map(|load| Point::new(load.rate, load.value_ns));
+    let void = search.steps.iter().filter(|step| step.void.is_some());
+    let void = void.map(|step| Point::new(step.rate, step.value_ns));
     let (line, dots, diamonds) = window_styles();
     let lines: Vec<NamedLine> = vec![
         (format!("median {name} of a load"), line, medians.collect()),
@@ -42,6 +44,7 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
             diamonds,
             windows(false),
         ),
+        ("void load, median".to_owned(), void_style(), void.collect()),
     ];
     let y = value_scale(&lines, capacity.limit_ns)?;
     let rates = search.loads.iter().map(|load| load.rate);
@@ -68,7 +71,7 @@ fn curve(capacity: &CapacitySummary, search: &CapacitySearch, id: &str) -> Optio
     Some(Chart {
         id: format!("{id}-curve"),
         title: format!("{name} against offered rate"),
-        subtitle: "each window of each load that counts".to_owned(),
+        subtitle: "each window of each load that counts, and void loads".to_owned(),
         x: Axis::new("offered records per second", x, AxisUnit::RecordsPerSecond),
         y: Axis::new(name, y, AxisUnit::Nanoseconds),
         bands: bands.into_iter().collect(),
@@ -108,10 +111,6 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
     };
     let (line, dots, diamonds) = window_styles();
     let upper = LineStyle::line(3, Dash::Dashed);
-    let void = LineStyle {
-        dash: Dash::Dotted,
-        ..LineStyle::dots(4, Marker::Diamond)
-    };
     let lower_points = steps().map(|(at, step)| Point::new(at, step.strict.lower));
     let upper_points = steps().map(|(at, step)| Point::new(at, step.strict.upper));
     let lines = vec![
@@ -127,7 +126,7 @@ fn progress(search: &CapacitySearch, id: &str) -> Option<Chart> {
             diamonds,
             loads(|broken, is_void| broken > 0 && !is_void),
         ),
-        ("void".to_owned(), void, loads(|_, is_void| is_void)),
+        ("void".to_owned(), void_style(), loads(|_, is_void| is_void)),
     ];
     let high = search
         .steps
@@ -164,6 +163,14 @@ fn window_styles() -> (LineStyle, LineStyle, LineStyle) {
     )
 }
 
+/// Points that do not count.
+fn void_style() -> LineStyle {
+    LineStyle {
+        dash: Dash::Dotted,
+        ..LineStyle::dots(4, Marker::Diamond)
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -178,7 +185,7 @@ mod tests {
             panic!("{} charts", charts.len());
         };
         let points: Vec<usize> = curve.lines.iter().map(|line| line.points.len()).collect();
-        assert_eq!(points, [6, 8, 2]);
+        assert_eq!(points, [6, 8, 2, 1]);
         assert_eq!(curve.means[0].value, 20e6);
         assert_eq!((curve.bands[0].from, curve.bands[0].to), (412e3, 420e3));
         // One of the three measurements is void, and one broke a goal.

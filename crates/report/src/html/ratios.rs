@@ -85,7 +85,10 @@ fn rows<'a>(view: &CompareView, part: &'a FlowRows, names_flow: bool) -> Vec<Rat
 /// Of several runs the two main figures; of two all that are judged and have a spread.
 fn is_drawn(kind: FigureKind, several: bool) -> bool {
     match several {
-        true => matches!(kind, FigureKind::Throughput | FigureKind::LatencyP99),
+        true => matches!(
+            kind,
+            FigureKind::Capacity | FigureKind::Throughput | FigureKind::LatencyP99
+        ),
         false => !matches!(kind, FigureKind::ThroughputBytes | FigureKind::Lost),
     }
 }

@@ -93,13 +93,7 @@ fn how_it_broke(capacity: &CapacitySummary, search: &CapacitySearch, upper: f64)
 
 /// The goals that somebody wrote: `p99 <= 20 ms`.
 pub fn goals(capacity: &CapacitySummary) -> String {
-    let mut goals: Vec<&str> = Vec::new();
-    for goal in &capacity.goals {
-        if !goals.contains(&goal.as_str()) {
-            goals.push(goal);
-        }
-    }
-    goals.join(" and ")
+    capacity.written_goals().join(" and ")
 }
 
 /// The statistic of the figure: `p99` of `writers.latency.p99`.
@@ -157,18 +151,21 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: boo
     };
     let trials = format::plural(trials as u64, "trial", "trials");
     let took = format::span((search.took_s * 1e9) as u64);
-    let width = format::percent(capacity.width);
+    let width = format::without_zeros(&format::percent(capacity.width));
+    let go_on = match can_resume {
+        true => "; --resume continues it",
+        false => "",
+    };
     let end = match &search.end {
         Some(SearchEnd::Found) => String::new(),
         Some(SearchEnd::Budget) => {
-            format!(" The budget ended the search before it had bounds within {width}.")
+            format!(" The budget ended the search before it had bounds within {width}{go_on}.")
         }
         Some(SearchEnd::Void { cause }) => {
             let cause = void_cause(cause);
-            format!(" The search ended early: one load was void several times ({cause}).")
+            format!(" The search ended early: one load was void several times ({cause}){go_on}.")
         }
-        None if can_resume => " The search did not end; --resume continues it.".to_owned(),
-        None => " The search did not end.".to_owned(),
+        None => format!(" The search did not end{go_on}."),
     };
     format!("{trials}{void}, {took}.{end}")
 }
@@ -305,6 +302,7 @@ pub(crate) mod tests {
             reason: LoadReason::Narrow,
             windows: 3,
             broken,
+            value_ns: Some(25.0 * MS),
             void,
             strict,
         };
@@ -376,6 +374,15 @@ pub(crate) mod tests {
         assert_eq!(
             cost(&capacity, search, true),
             "4 trials (1 void: other load on the host), 9 min 20 s."
+        );
+        let ended_by_budget = CapacitySearch {
+            end: Some(SearchEnd::Budget),
+            ..search.clone()
+        };
+        let text = cost(&capacity, &ended_by_budget, true);
+        assert!(
+            text.ends_with("before it had bounds within 2 %; --resume continues it."),
+            "{text}"
         );
     }
 

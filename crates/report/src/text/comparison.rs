@@ -188,6 +188,7 @@ pub(crate) fn unmeasured(reason: &AgainstReason) -> String {
 fn lead(reason: &AgainstReason) -> Option<&'static str> {
     match reason {
         AgainstReason::NotSteady { .. }
+        | AgainstReason::WideBounds { .. }
         | AgainstReason::FewSamples
         | AgainstReason::OneRepeat
         | AgainstReason::ZeroRepeat => Some("Inconclusive"),
@@ -240,6 +241,9 @@ fn cause(reason: &AgainstReason) -> String {
             *side,
         ),
         AgainstReason::NotSteady { side } => of_side("the target was not steady", *side),
+        AgainstReason::WideBounds { side } => {
+            of_side("the search ended before its bounds were close", *side)
+        }
         AgainstReason::OtherRow => "Covered by records per second".to_owned(),
         AgainstReason::ZeroFigure => "One of the figures is zero".to_owned(),
         AgainstReason::ZeroRepeat => "a repeat's figure is zero".to_owned(),
@@ -291,9 +295,17 @@ pub fn method(comparison: &Comparison) -> String {
         }
         false => "",
     };
+    let has_capacity = comparison.rows.iter().any(|row| row.figure.is_capacity());
+    let capacities = match has_capacity {
+        true => {
+            " Capacities are compared by their lower bounds, and the distance to the upper ones \
+             counts as uncertainty."
+        }
+        false => "",
+    };
     format!(
         "Ratios compare geometric means over the repeats, with 95 % intervals by Welch's t test \
-         on logarithms; changes below 0.1 % count as none.{several} {decided}"
+         on logarithms; changes below 0.1 % count as none.{several}{capacities} {decided}"
     )
 }
 
@@ -351,6 +363,7 @@ fn assumed(all: &[AssumedBetweenRuns]) -> String {
 
 fn figure(kind: FigureKind) -> &'static str {
     match kind {
+        FigureKind::Capacity | FigureKind::CapacityTypical => "capacities",
         FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes => "rates",
         FigureKind::LatencyP50 => "p50",
         FigureKind::LatencyP99 => "p99",
@@ -381,6 +394,8 @@ pub(crate) fn verdict(word: DifferenceVerdict) -> &'static str {
 /// The figure's name with its unit.
 pub(crate) fn figure_name(kind: FigureKind) -> &'static str {
     match kind {
+        FigureKind::Capacity => "capacity/s",
+        FigureKind::CapacityTypical => "typical capacity/s",
         FigureKind::Throughput => "records/s",
         FigureKind::PerPrice => "records per 1.00",
         FigureKind::ThroughputBytes => "MB/s",

@@ -93,7 +93,8 @@ impl RunFolder {
         let is_complete = match plan.is_open_ended() {
             true => {
                 let may_continue = read.ab.as_ref().is_some_and(AbRecord::may_continue)
-                    || read.tune.as_ref().is_some_and(TuneRecord::may_continue);
+                    || read.tune.as_ref().is_some_and(TuneRecord::may_continue)
+                    || read.search.as_ref().is_some_and(SearchRecord::may_continue);
                 read.status == RunStatus::Complete && !may_continue
             }
             false => done.len() >= planned.sum(),

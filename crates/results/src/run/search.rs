@@ -10,6 +10,14 @@ pub struct SearchRecord {
     pub searches: Vec<SearchRun>,
 }
 
+impl SearchRecord {
+    /// Whether a search ended before it had its bounds, so that more loads may find them.
+    pub fn may_continue(&self) -> bool {
+        let mut ends = self.searches.iter().filter_map(|one| one.end.as_ref());
+        ends.any(SearchEnd::may_continue)
+    }
+}
+
 /// One search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchRun {
@@ -134,4 +142,14 @@ pub enum SearchEnd {
         /// Why, the last time.
         cause: VoidCause,
     },
+}
+
+impl SearchEnd {
+    /// Whether more loads may find what the search has not.
+    pub fn may_continue(&self) -> bool {
+        match self {
+            SearchEnd::Found => false,
+            SearchEnd::Budget | SearchEnd::Void { .. } => true,
+        }
+    }
 }

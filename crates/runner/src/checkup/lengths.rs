@@ -8,6 +8,8 @@ use kgauge_results::run::CheckupPart;
 const SHORT_S: u64 = 360;
 /// The part of the budget that the capacity search may take.
 const SEARCH_PART: f64 = 0.55;
+/// In less time, a search finds no rate, and all other parts need one. Parts that do not fit then are left out.
+const SEARCH_S_MIN: u64 = 30;
 /// Creating and deleting a topic, connecting, the last answers.
 const BETWEEN_S: u64 = 2;
 
@@ -28,19 +30,26 @@ pub(crate) struct PartLengths {
     pub(crate) hold_s: u64,
     /// Writing what is read from the start.
     pub(crate) preload_s: u64,
+    /// Whether consumers from the start read from disk too, not only from the page cache.
+    pub(crate) reads_disk: bool,
 }
 
 impl PartLengths {
     /// Those of a budget.
-    pub(crate) fn of(budget: Duration) -> PartLengths {
+    pub(crate) fn of(budget: Duration, reads_disk: bool) -> PartLengths {
         let budget_s = budget.as_secs();
-        let lengths = PartLengths::without_search(budget_s);
+        let lengths = PartLengths {
+            reads_disk,
+            ..PartLengths::without_search(budget_s)
+        };
         let others = CheckupPart::ALL
             .into_iter()
             .map(|part| lengths.seconds(part));
         let left_s = budget_s.saturating_sub(others.sum());
         PartLengths {
-            search_s: left_s.min((budget_s as f64 * SEARCH_PART) as u64),
+            search_s: left_s
+                .max(SEARCH_S_MIN)
+                .min((budget_s as f64 * SEARCH_PART) as u64),
             ..lengths
         }
     }
@@ -56,6 +65,7 @@ impl PartLengths {
                 warm_up_s: 1,
                 hold_s: 3,
                 preload_s: 3,
+                reads_disk: false,
             },
             false => PartLengths {
                 window_s: 5,
@@ -65,6 +75,7 @@ impl PartLengths {
                 warm_up_s: 2,
                 hold_s: 8,
                 preload_s: 8,
+                reads_disk: false,
             },
         }
     }
@@ -74,10 +85,8 @@ impl PartLengths {
         match part {
             CheckupPart::EndToEnd => 4,
             CheckupPart::Acks | CheckupPart::Replication => 2,
-            CheckupPart::Idle
-            | CheckupPart::Capacity
-            | CheckupPart::Tail
-            | CheckupPart::FromStart => 1,
+            CheckupPart::FromStart => 1 + u64::from(self.reads_disk),
+            CheckupPart::Idle | CheckupPart::Capacity | CheckupPart::Tail => 1,
         }
     }
 
@@ -86,7 +95,7 @@ impl PartLengths {
         let load_s = self.warm_up_s + self.hold_s + BETWEEN_S;
         match part {
             CheckupPart::Capacity => self.search_s,
-            CheckupPart::FromStart => load_s + self.preload_s,
+            CheckupPart::FromStart => self.loads(part) * (load_s + self.preload_s),
             CheckupPart::Idle
             | CheckupPart::EndToEnd
             | CheckupPart::Acks
@@ -111,21 +120,33 @@ impl PartLengths {
 
 #[cfg(test)]
 mod tests {
+    use crate::checkup::CheckupRequest;
+
     use super::*;
 
     #[test]
     fn the_parts_fit_into_the_budget() {
         for budget_s in [120, 240, 360, 900, 3_600] {
-            let lengths = PartLengths::of(Duration::from_secs(budget_s));
-            let parts = CheckupPart::ALL.into_iter();
-            let sum: u64 = parts.map(|part| lengths.seconds(part)).sum();
-            assert!(sum <= budget_s, "{sum} of {budget_s}");
+            for reads_disk in [false, true] {
+                let lengths = PartLengths::of(Duration::from_secs(budget_s), reads_disk);
+                let parts = CheckupPart::ALL.into_iter();
+                let sum: u64 = parts.map(|part| lengths.seconds(part)).sum();
+                assert!(sum <= budget_s, "{sum} of {budget_s}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_shortest_budget_leaves_the_search_its_time() {
+        for reads_disk in [false, true] {
+            let lengths = PartLengths::of(CheckupRequest::BUDGET_MIN, reads_disk);
+            assert_eq!(lengths.search_s, SEARCH_S_MIN);
         }
     }
 
     #[test]
     fn the_longest_load_confirms_a_bound() {
-        let lengths = PartLengths::of(Duration::from_secs(900));
+        let lengths = PartLengths::of(Duration::from_secs(900), false);
         assert_eq!((lengths.search_s, lengths.longest_load_s()), (495, 34));
         // 70 loads of 7 s, and 11 others.
         assert_eq!(lengths.topics(), 70 + 11);

@@ -37,6 +37,8 @@ pub(crate) struct LimitBasis<'a> {
     pub(crate) same_machine: bool,
     /// The free space on the disks of a target on this machine.
     pub(crate) free_bytes: Option<u64>,
+    /// Whether kgauge can drop records from the brokers' page cache.
+    pub(crate) reads_disk: bool,
 }
 
 /// The limits of a checkup.
@@ -47,7 +49,7 @@ pub(crate) fn limits(
     request: &CheckupRequest,
     basis: LimitBasis<'_>,
 ) -> Result<CheckupLimits, RunError> {
-    let lengths = PartLengths::of(request.budget);
+    let lengths = PartLengths::of(request.budget, basis.reads_disk);
     let census = basis.census;
     let brokers = u32::try_from(census.brokers.len())
         .unwrap_or(u32::MAX)
@@ -185,6 +187,7 @@ mod tests {
             kind: TargetKind::Existing,
             same_machine: false,
             free_bytes: None,
+            reads_disk: false,
         }
     }
 

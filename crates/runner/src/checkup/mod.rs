@@ -36,6 +36,8 @@ pub(crate) struct ActiveCheckup {
     request: CheckupRequest,
     /// What is known of the target.
     pub(crate) facts: TargetFacts,
+    /// Whether kgauge can drop records from the brokers' page cache.
+    reads_disk: bool,
     /// What is found so far.
     pub(crate) record: CheckupRecord,
     /// The parts that are left, after the first.
@@ -54,7 +56,7 @@ pub(crate) fn begin(
     request: &CheckupRequest,
     cluster: &mut Cluster,
     facts: &TargetFacts,
-    free_bytes: Option<u64>,
+    (free_bytes, reads_disk): (Option<u64>, bool),
 ) -> Result<ActiveCheckup, RunError> {
     let before = census(cluster).map_err(|error| unreadable(&error))?;
     check_deletion(&before)?;
@@ -65,12 +67,14 @@ pub(crate) fn begin(
             kind: facts.kind,
             same_machine: facts.same_machine == Some(true),
             free_bytes,
+            reads_disk,
         },
     )?;
     let parts = CheckupPart::ALL.into_iter();
     let mut checkup = ActiveCheckup {
         request: request.clone(),
         facts: facts.clone(),
+        reads_disk,
         record: CheckupRecord {
             goal: request.goal.clone(),
             limits,
@@ -220,7 +224,7 @@ impl ActiveCheckup {
 
     /// The next part that fits into the budget and into the cluster.
     pub(crate) fn next_part(&mut self, capacity: Option<f64>) -> Option<CheckupPart> {
-        let lengths = PartLengths::of(self.request.budget);
+        let lengths = PartLengths::of(self.request.budget, self.reads_disk);
         while let Some(part) = self.parts.pop_front() {
             let needed = Duration::from_secs(lengths.seconds(part));
             let brokers = self.facts.brokers.len();
@@ -247,7 +251,7 @@ impl ActiveCheckup {
             &ScenarioBasis {
                 goal: &self.request.goal,
                 limits,
-                lengths: PartLengths::of(self.request.budget),
+                lengths: PartLengths::of(self.request.budget, self.reads_disk),
                 producers: self.request.producers,
                 brokers: u32::try_from(self.facts.brokers.len()).unwrap_or(u32::MAX),
                 client_id,

@@ -3,10 +3,12 @@
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_report::text::checkup as words;
 use kgauge_results::run::{CheckupLimits, ClusterCensus};
-use kgauge_target::{Target, TargetSpec};
+use kgauge_target::{Target, TargetSpec, is_on_disk};
 use serde_json::{Value, json};
 
+use crate::data_dirs;
 use crate::error::{OrRunError, RunError};
+use crate::processes;
 use crate::run_target::RunTarget;
 
 use super::CheckupRequest;
@@ -42,6 +44,7 @@ impl CheckupRequest {
             connected.map_err(|error| RunError::cluster(format!("{error}\n  {}", error.fix())))?;
         let target = Target::Existing(config.clone());
         let facts = target.facts(&mut cluster)?;
+        let data_dirs = data_dirs::of(&target, &facts, &processes::of(&target, &facts));
         let census = kgauge_observe::census(&mut cluster).or_target_failed("")?;
         let limits = limits(
             self,
@@ -50,6 +53,7 @@ impl CheckupRequest {
                 kind: facts.kind,
                 same_machine: facts.same_machine == Some(true),
                 free_bytes: None,
+                reads_disk: is_on_disk(&data_dirs),
             },
         )?;
         Ok(CheckupPreview { census, limits })

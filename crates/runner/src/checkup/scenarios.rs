@@ -214,10 +214,14 @@ fn from_start(basis: &ScenarioBasis<'_>) -> String {
     );
     let lengths = basis.lengths;
     format!(
-        "{}{}stages: {{warm-up: 0 s, warm-up-limit: 0 s, hold: {} s}}\nrepeats: 1\n",
+        "{}{}stages: {{warm-up: 0 s, warm-up-limit: 0 s, hold: {} s}}\nrepeats: 1\n{}",
         basis.head(CheckupPart::FromStart, question, &preload),
         readers(basis, "from: earliest\n    records: all"),
-        lengths.warm_up_s + lengths.hold_s
+        lengths.warm_up_s + lengths.hold_s,
+        match lengths.reads_disk {
+            true => "vary:\n  topic.preload.cached: [true, false]\n",
+            false => "",
+        }
     )
 }
 
@@ -260,7 +264,7 @@ mod tests {
         ScenarioBasis {
             goal: "p99 <= 20 ms",
             limits,
-            lengths: PartLengths::of(Duration::from_secs(900)),
+            lengths: PartLengths::of(Duration::from_secs(900), false),
             producers: 4,
             brokers: 3,
             client_id: "our: \"client\"",
@@ -272,16 +276,31 @@ mod tests {
     #[test]
     fn every_part_is_a_scenario_with_as_many_loads_as_planned() {
         let limits = limits();
-        let basis = basis(&limits);
-        for part in CheckupPart::ALL {
-            let text = text(part, &basis);
-            let scenario = Scenario::parse(part.scenario(), &text);
-            let scenario = scenario.unwrap_or_else(|problems| panic!("{text}\n{problems}"));
-            assert_eq!(scenario.name(), part.scenario());
-            let trials = scenario.trials(Size::Default);
-            assert_eq!(trials.len() as u64, basis.lengths.loads(part), "{text}");
-            assert_eq!(trials[0].repeats, 1);
+        let mut basis = basis(&limits);
+        for reads_disk in [false, true] {
+            basis.lengths = PartLengths::of(Duration::from_secs(900), reads_disk);
+            for part in CheckupPart::ALL {
+                let text = text(part, &basis);
+                let scenario = Scenario::parse(part.scenario(), &text);
+                let scenario = scenario.unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+                assert_eq!(scenario.name(), part.scenario());
+                let trials = scenario.trials(Size::Default);
+                assert_eq!(trials.len() as u64, basis.lengths.loads(part), "{text}");
+                assert_eq!(trials[0].repeats, 1);
+            }
         }
+    }
+
+    #[test]
+    fn consumers_read_from_the_page_cache_first_and_then_from_disk() {
+        let limits = limits();
+        let mut basis = basis(&limits);
+        basis.lengths.reads_disk = true;
+        let scenario = Scenario::parse("from-start", &text(CheckupPart::FromStart, &basis));
+        let trials = scenario.unwrap().trials(Size::Default);
+        let preloads = trials.iter().map(|trial| trial.topic.preload.as_ref());
+        let cached = preloads.map(|preload| preload.unwrap().cached);
+        assert_eq!(cached.collect::<Vec<bool>>(), [true, false]);
     }
 
     #[test]

@@ -15,8 +15,8 @@ use crate::suggest::{nearest, shorten};
 use crate::tree::{Value, YamlNode};
 use crate::units;
 use crate::value_kind::{
-    DAY_NS, ListItem, NS_PER_MS, ValueKind, count, length, list, map, one_of_names, only_true,
-    placed_list, signed_time, size, time, words,
+    DAY_NS, ListItem, NS_PER_MS, ValueKind, count, fraction, length, list, map, one_of_names,
+    only_true, placed_list, signed_time, size, time, words,
 };
 
 /// More than a file system has.
@@ -172,6 +172,9 @@ key_map! {
         /// within 1 %.
         let _burst: Option<()> = "burst" [optional "`capacity` for 10 ms"], ValueKind::new(
             ValueForm::Any(vec![ValueForm::Count, ValueForm::Size]), |_, _| Some(()));
+        /// How much `capacity` varies, at most 50 %: each second has a rate drawn evenly within this share on either
+        /// side.
+        let noise: Option<u32> = "noise" [optional "0"], noise();
         /// Flushes (`fsync`) of the node's data `fail`, and the node stops as Kafka does, or each takes that much
         /// longer. Apache Kafka only.
         let flush: Option<FlushFault> = "flush" [optional NOT_DONE],
@@ -244,7 +247,8 @@ fn fault(reader: &mut ValueReader<'_>, fields: &Fields<'_>, read: FaultKeys) -> 
     let kind = actions
         .into_iter()
         .find_map(|(name, kind)| kind.filter(|_| name == action));
-    let kind = kind.map(|kind| with_burst(reader, fields, kind));
+    let noise_millionths = read.noise.flatten().unwrap_or(0);
+    let kind = kind.map(|kind| with_burst(reader, fields, kind, noise_millionths));
     check_company(reader, fields, action);
     let plan = FaultPlan {
         at: read.at?,
@@ -325,8 +329,13 @@ fn actions(read: &FaultKeys) -> [(&'static str, Option<Fault>); 14] {
     ]
 }
 
-/// The burst of a capacity has the capacity's unit.
-fn with_burst(reader: &mut ValueReader<'_>, fields: &Fields<'_>, mut kind: Fault) -> Option<Fault> {
+/// The burst of a capacity, in the capacity's unit, and its noise.
+fn with_burst(
+    reader: &mut ValueReader<'_>,
+    fields: &Fields<'_>,
+    mut kind: Fault,
+    noise_millionths: u32,
+) -> Option<Fault> {
     if let Fault::Requests { what, .. } = &mut kind
         && let RequestFault::Capacity(capacity) = what
     {
@@ -335,6 +344,7 @@ fn with_burst(reader: &mut ValueReader<'_>, fields: &Fields<'_>, mut kind: Fault
             CapacityUnit::Records => count(0..=BYTES_MAX),
         };
         capacity.burst = reader.optional(fields, "burst", amount)?;
+        capacity.noise_millionths = noise_millionths;
     }
     Some(kind)
 }
@@ -470,6 +480,7 @@ fn capacity(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<CapacityPla
                 unit,
                 per_second: rate.round() as u64,
                 burst: None,
+                noise_millionths: 0,
             });
         }
         Ok(_) => "the capacity is below 1 per second or far too high".to_owned(),
@@ -479,17 +490,29 @@ fn capacity(reader: &mut ValueReader<'_>, node: &YamlNode) -> Option<CapacityPla
     reader.refuse(node.place, what, cure)
 }
 
+/// The noise of a capacity, in millionths.
+fn noise() -> ValueKind<u32> {
+    const NOISE_MAX: f64 = 0.5;
+    fraction().then(|reader, place, noise| {
+        if (0.0..=NOISE_MAX).contains(&noise) {
+            return Some((noise * f64::from(WHOLE)).round() as u32);
+        }
+        let what = format!("{noise} is out of range");
+        reader.refuse(place, what, "write 0 % to 50 %")
+    })
+}
+
 /// Reports keys that have no effect on the action.
 fn check_company(reader: &mut ValueReader<'_>, fields: &Fields<'_>, action: &str) {
     let allowed: &[&str] = match action {
         "delay" | "drop" | "fail" => &["api", "times", "for"],
         "stall" => &["api"],
-        "capacity" => &["api", "burst", "for"],
+        "capacity" => &["api", "burst", "noise", "for"],
         "restart" => &[],
         "stop" | "kill" | "crash" => &["restart-after"],
         _ => &["for"],
     };
-    for key in ["api", "times", "burst", "for", "restart-after"] {
+    for key in ["api", "times", "burst", "noise", "for", "restart-after"] {
         if fields.has(key) && !allowed.contains(&key) {
             let what = format!("`{key}` has no effect on `{action}`");
             let cure = match key {

@@ -11,7 +11,7 @@ use crate::key_map::key_map;
 use crate::record::RecordPlan;
 use crate::suggest::{nearest, shorten};
 use crate::tree::Value;
-use crate::value_kind::{RECORDS_MAX, ValueKind, count, map};
+use crate::value_kind::{RECORDS_MAX, ValueKind, count, flag, map};
 
 /// Kafka's own advice ends far below this many partitions in one topic.
 const PARTITIONS_MAX: u64 = 100_000;
@@ -49,7 +49,20 @@ key_map! {
         pub records: u64 = "records" [required], count(1..=RECORDS_MAX);
         /// The contents of each record.
         pub record: RecordPlan = "record" [required], map::<RecordKeys>();
+        /// Whether brokers may read the records from the page cache. With `false`, kgauge drops them from it before
+        /// each load; this needs brokers whose data is on a disk of this machine.
+        pub #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        cached: bool = "cached" ["true"], flag();
     }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_yes(flag: &bool) -> bool {
+    *flag
 }
 
 impl TopicPlan {

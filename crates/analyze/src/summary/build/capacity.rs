@@ -121,17 +121,21 @@ fn timed_goal(search: &SearchPlan) -> Option<(usize, &kgauge_scenario::Goal)> {
 
 fn of_search(run: &SearchRun, plan: &SearchPlan, trials: &[TrialSummary]) -> CapacitySearch {
     let mut steps = Vec::new();
+    let timed = timed_goal(plan).map(|(index, _)| index);
     let mut search = search_of(run, plan);
     if let Some(search) = &mut search {
         for load in &run.loads {
             replay(search, load);
             let broken = load.windows.iter().filter(|window| !window.kept).count();
+            let values = load.windows.iter();
+            let values = values.filter_map(|window| window.goals.get(timed?)?.value);
             steps.push(CapacityStep {
                 trial: load.trial,
                 rate: load.rate,
                 reason: load.reason,
                 windows: count(load.windows.len()),
                 broken: count(broken),
+                value_ns: median(values.collect()),
                 void: load.void.clone(),
                 strict: search.bounds(ReadingKind::Strict),
             });

@@ -98,7 +98,11 @@ fn shown(view: &CompareView, is_full: bool) -> CompareView {
 /// Megabytes say what records say, unless somebody published them. Losses are shown where there are any.
 fn is_shown(row: &RowView, is_full: bool) -> bool {
     match row.kind {
-        FigureKind::Throughput | FigureKind::PerPrice | FigureKind::TargetCpu => true,
+        FigureKind::Capacity
+        | FigureKind::CapacityTypical
+        | FigureKind::Throughput
+        | FigureKind::PerPrice
+        | FigureKind::TargetCpu => true,
         FigureKind::ThroughputBytes => row.published.is_some(),
         FigureKind::Lost => row.cells.iter().any(|cell| cell.value > Some(0.0)),
         FigureKind::LatencyP50 | FigureKind::LatencyP99 => is_full || !is_closed(row),

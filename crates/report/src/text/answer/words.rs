@@ -78,6 +78,8 @@ impl<'a> AnswerNames<'a> {
     /// A figure with its flow, where there are several.
     pub(super) fn figure(&self, flow: Option<&String>, figure: FigureKind) -> String {
         let name = match figure {
+            FigureKind::Capacity => "capacity",
+            FigureKind::CapacityTypical => "typical capacity",
             FigureKind::Throughput => "records/s",
             FigureKind::ThroughputBytes => "MB/s",
             FigureKind::PerPrice => "records for the price",
@@ -110,7 +112,10 @@ pub(super) fn is_plural(figure: FigureKind) -> bool {
 
 pub(super) fn value(figure: FigureKind, value: f64) -> String {
     match figure {
-        FigureKind::Throughput | FigureKind::PerPrice => format::figure(value),
+        FigureKind::Capacity
+        | FigureKind::CapacityTypical
+        | FigureKind::Throughput
+        | FigureKind::PerPrice => format::figure(value),
         FigureKind::ThroughputBytes => format::short(value / 1e6),
         FigureKind::LatencyP50
         | FigureKind::LatencyP99

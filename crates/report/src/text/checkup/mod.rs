@@ -312,13 +312,20 @@ fn costs(points: &[CheckupPoint], name: impl Fn(&str) -> String) -> Option<Strin
     ))
 }
 
-/// `at the tail 206,000 of 206,000 records/s, lag at most 2,000; from the start 1.20 GB/s (page cache)`.
+/// `at the tail 206,000 of 206,000 records/s, lag at most 2,000; from the start 1.20 GB/s (page cache), 420 MB/s
+/// (disk)`.
 fn consumers(summary: &CheckupSummary) -> Option<String> {
     let tail = summary.tail.as_ref().map(tail);
-    let from_start = summary.from_start.as_ref().map(|reads| {
-        let bytes = format::decimal_bytes(reads.bytes_per_s);
-        format!("from the start {bytes}/s (page cache)")
+    let reads = [
+        (summary.from_start, "page cache"),
+        (summary.from_disk, "disk"),
+    ];
+    let reads = reads.into_iter().filter_map(|(reads, from)| {
+        let bytes = format::decimal_bytes(reads?.bytes_per_s);
+        Some(format!("{bytes}/s ({from})"))
     });
+    let reads: Vec<String> = reads.collect();
+    let from_start = (!reads.is_empty()).then(|| format!("from the start {}", reads.join(", ")));
     let both: Vec<String> = tail.into_iter().chain(from_start).collect();
     (!both.is_empty()).then(|| both.join("; "))
 }

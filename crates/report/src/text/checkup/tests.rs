@@ -112,6 +112,7 @@ pub(crate) fn checkup() -> CheckupSummary {
             lag_max: Some(2_000.0),
         }),
         from_start: None,
+        from_disk: None,
         brokers: vec![speed(1, 2.1), speed(2, 2.3), slow],
         deviations: vec![deviation.clone()],
         skipped: vec![SkippedPart {
@@ -162,7 +163,8 @@ fn facts_are_a_line_each() {
 
 #[test]
 fn parts_have_their_figures_or_the_reason_for_none() {
-    let parts = parts(&checkup());
+    let summary = checkup();
+    let parts = parts(&summary);
     let of = |name: &str| {
         let found = parts.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| text.as_str()).unwrap_or_default()
@@ -174,6 +176,22 @@ fn parts_have_their_figures_or_the_reason_for_none() {
     assert_eq!(
         of("Consumers"),
         "at the tail 206,000 of 206,000 records/s, lag at most 2,000"
+    );
+    let reads = |bytes_per_s| {
+        summary.tail.map(|tail| ReadPoint {
+            bytes_per_s,
+            ..tail
+        })
+    };
+    let from_disk = CheckupSummary {
+        tail: None,
+        from_start: reads(1.2e9),
+        from_disk: reads(420e6),
+        ..summary.clone()
+    };
+    assert_eq!(
+        consumers(&from_disk).as_deref(),
+        Some("from the start 1.20 GB/s (page cache), 420 MB/s (disk)")
     );
     assert_eq!(of("Replication"), "not measured: the budget was spent");
     assert_eq!(

@@ -1,12 +1,14 @@
-//! How other tools search, to compare the time that it takes.
+//! How other tools search for a rate, to compare the time that they take and what they find: `kgauge truth` does.
 
 /// Trials of RFC 2544 last this long (section 24).
 const TRIAL_S: f64 = 60.0;
+/// No network carries less than a record per second.
+const RATE_MIN: f64 = 1.0;
 /// OpenMessaging Benchmark's controller looks at the rate this often.
 const PERIOD_S: f64 = 3.0;
 /// It starts at this rate, in records per second.
 const RATE_FIRST: f64 = 10_000.0;
-/// A backlog of so many records makes it slow down.
+/// A backlog of this number of records makes it slow down.
 const BACKLOG_MAX: f64 = 1_000.0;
 /// Its smallest step.
 const STEP_MIN: f64 = 0.01;
@@ -15,26 +17,40 @@ const ARRIVED_S: f64 = 60.0;
 /// Nobody waits longer.
 const TIME_MAX_S: f64 = 1_800.0;
 
-/// Seconds of RFC 2544's search (section 26.1): trials of a minute, halving from nothing to `rate_max`, which the
-/// network allows, until the bracket is as narrow as `width`, a share of its upper end.
-pub(super) fn bisection_s(capacity: f64, rate_max: f64, width: f64) -> f64 {
-    let (mut low, mut high, mut seconds) = (0.0, rate_max, 0.0);
-    while 1.0 - low / high > width {
-        let rate = f64::midpoint(low, high);
-        seconds += TRIAL_S;
-        if rate <= capacity {
-            low = rate;
-        } else {
-            high = rate;
+/// What RFC 2544's search found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bisection {
+    /// The highest rate that passed, in records per second; 0 if none did.
+    pub lower: f64,
+    /// The lowest rate that did not.
+    pub upper: f64,
+    /// Seconds of its trials.
+    pub seconds: f64,
+}
+
+/// RFC 2544's search (section 26.1): trials of a minute, halving from nothing to `rate_max`, which the network allows,
+/// until the bracket is as narrow as `width`, a share of its upper end. `passes(rate)` is the result of one trial.
+pub fn bisect(rate_max: f64, width: f64, mut passes: impl FnMut(f64) -> bool) -> Bisection {
+    let mut found = Bisection {
+        lower: 0.0,
+        upper: rate_max,
+        seconds: 0.0,
+    };
+    while 1.0 - found.lower / found.upper > width && found.upper > RATE_MIN {
+        let rate = f64::midpoint(found.lower, found.upper);
+        found.seconds += TRIAL_S;
+        match passes(rate) {
+            true => found.lower = rate,
+            false => found.upper = rate,
         }
     }
-    seconds
+    found
 }
 
 /// Seconds until a controller that works as OpenMessaging Benchmark's has arrived at the capacity; `None` if it does
 /// not within half an hour. Every period it raises the rate by a step, which doubles up to the whole rate; or, with a
 /// backlog, takes the rate that the target did and halves the step. Latency and consumers are left out.
-pub(super) fn ramping_s(capacity: f64, width: f64) -> Option<f64> {
+pub fn ramping_s(capacity: f64, width: f64) -> Option<f64> {
     let (mut rate, mut step, mut seconds, mut within_s) = (RATE_FIRST, 1.0, 0.0, 0.0);
     while seconds < TIME_MAX_S {
         seconds += PERIOD_S;
@@ -64,7 +80,14 @@ mod tests {
     #[test]
     fn bisection_takes_a_minute_for_each_halving() {
         // 50, 75, 62.5, 68.75, 71.875: then 70 lies in 68.75 to 71.875, 4.3 % of its upper end.
-        assert_eq!(bisection_s(70.0, 100.0, 0.05), 300.0);
+        let found = bisect(100.0, 0.05, |rate| rate <= 70.0);
+        let expected = Bisection {
+            lower: 68.75,
+            upper: 71.875,
+            seconds: 300.0,
+        };
+        assert_eq!(found, expected);
+        assert!(bisect(100.0, 0.05, |_| false).upper <= 1.0);
     }
 
     #[test]
