@@ -261,7 +261,9 @@ fn check_stops(kgauge: &Kgauge<'_>, tools: &Tools<'_>, options: &CheckupOptions)
         if let Some(status) = own_end {
             let is_good = matches!(status.code(), Some(0..=3));
             ensure!(is_good, "{status}: {}", running.text());
-            remark(&format!("the checkup ended after {lasted_s:.1} s, before its stop"));
+            remark(&format!(
+                "the checkup ended after {lasted_s:.1} s, before its stop"
+            ));
         } else {
             running.running.signal(Signal::INT)?;
             let Some(status) = running.running.wait(END_MAX)? else {

@@ -46,7 +46,7 @@ pub(crate) enum Command {
     /// Write a scenario file to start from, also from a command line of Kafka's perf tools
     Init(InitArgs),
     /// Show what scenarios or studies would do, without load and without a target
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// List run folders, or remove old ones
     Runs(RunsArgs),
     /// Generate load for a run on another machine

@@ -281,7 +281,11 @@ mod tests {
             complete_loads(Some(SearchRecord { searches }), &done).searches
         };
         let void = VoidCause::OtherPrograms;
-        for end in [None, Some(SearchEnd::Budget), Some(SearchEnd::Void { cause: void })] {
+        for end in [
+            None,
+            Some(SearchEnd::Budget),
+            Some(SearchEnd::Void { cause: void }),
+        ] {
             let searches = resumed(end);
             let loads: Vec<u32> = searches[0].loads.iter().map(|load| load.trial).collect();
             // The load of trial 2 was cut off.

@@ -71,7 +71,12 @@ pub(crate) fn run_step(
             None => return Ok(RepeatEnd::Interrupted),
         },
     };
-    if trial.topic.preload.as_ref().is_some_and(|plan| !plan.cached) {
+    if trial
+        .topic
+        .preload
+        .as_ref()
+        .is_some_and(|plan| !plan.cached)
+    {
         from_disk::leave_cache(session, &found.facts.name)?;
     }
     let ended = repeat(session, trial, &share, &found);

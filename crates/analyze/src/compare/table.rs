@@ -129,8 +129,8 @@ fn matched<'a>(runs: &[RunToCompare<'a>]) -> Vec<Vec<Option<&'a TrialSummary>>> 
     let mut places: BTreeMap<TrialKey, usize> = BTreeMap::new();
     let mut trials: Vec<(usize, Vec<Option<&'a TrialSummary>>)> = Vec::new();
     for (column, run) in runs.iter().enumerate() {
-        let trials = run.summary.trials.iter();
-        for trial in trials.filter(|trial| !capacity::is_load(*run, trial)) {
+        let of_run = run.summary.trials.iter();
+        for trial in of_run.filter(|trial| !capacity::is_load(*run, trial)) {
             let next = scenarios.len();
             let scenario = *scenarios.entry(&trial.scenario).or_insert(next);
             let next = trials.len();

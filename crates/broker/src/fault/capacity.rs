@@ -194,7 +194,9 @@ mod tests {
 
     #[test]
     fn a_noisy_capacity_has_its_mean_and_other_rates_within_its_noise() {
-        let capacity = CapacityPlan::records(1_000).with_burst(0).with_noise(50_000);
+        let capacity = CapacityPlan::records(1_000)
+            .with_burst(0)
+            .with_noise(50_000);
         let mut bucket = Bucket::new(7 * SECOND, 3, NodeId(1));
         let mut in_second = vec![0_u32; 2_000];
         loop {
@@ -205,17 +207,18 @@ mod tests {
             }
         }
         // A record that ends in the next second counts there.
-        assert!(in_second.iter().all(|records| (949..=1_051).contains(records)));
+        assert!(
+            in_second
+                .iter()
+                .all(|records| (949..=1_051).contains(records))
+        );
         assert!(in_second.iter().any(|records| *records < 960));
         assert!(in_second.iter().any(|records| *records > 1_040));
         // Uniform within 5 %: a deviation of 29 per second, and of 0.65 in the mean of 2,000.
         let mean = in_second.iter().sum::<u32>() as f64 / 2_000.0;
         assert!((mean - 1_000.0).abs() < 3.0, "{mean}");
         // A long request takes what single records take.
-        let (mut one, mut other) = (
-            Bucket::new(0, 3, NodeId(1)),
-            Bucket::new(0, 3, NodeId(1)),
-        );
+        let (mut one, mut other) = (Bucket::new(0, 3, NodeId(1)), Bucket::new(0, 3, NodeId(1)));
         let long_ns = one.take(&capacity, 0, 5_000);
         let short_ns = (0..5_000).map(|_| other.take(&capacity, 0, 1)).last();
         // Each record is rounded to a nanosecond.

@@ -55,6 +55,18 @@ fn census() -> ClusterCensus {
     }
 }
 
+fn speed(broker: i32, p99_ms: f64) -> BrokerSpeed {
+    BrokerSpeed {
+        broker,
+        loads: 12,
+        slow_loads: if broker == 3 { 11 } else { 0 },
+        p50_ns: MS,
+        p99_ns: p99_ms * MS,
+        others_p99_ns: Some(2.2 * MS),
+        lost: 0,
+    }
+}
+
 /// A checkup with three findings.
 pub(crate) fn checkup() -> CheckupSummary {
     let point = |value: &str, p99_ms: f64| CheckupPoint {
@@ -66,15 +78,6 @@ pub(crate) fn checkup() -> CheckupSummary {
         p50_ns: Some(1.2 * MS),
         p99_ns: Some(p99_ms * MS),
     };
-    let speed = |broker: i32, p99_ms: f64| BrokerSpeed {
-        broker,
-        loads: 12,
-        slow_loads: if broker == 3 { 11 } else { 0 },
-        p50_ns: MS,
-        p99_ns: p99_ms * MS,
-        others_p99_ns: Some(2.2 * MS),
-        lost: 0,
-    };
     let deviation = SettingDeviation {
         setting: "default.replication.factor".to_owned(),
         value: "1".to_owned(),
@@ -82,7 +85,6 @@ pub(crate) fn checkup() -> CheckupSummary {
         practice: Practice::Replicas { least: 3 },
         weight: 78,
     };
-    let slow = speed(3, 90.0);
     let quota = CheckupFact::Quota {
         key: "producer_byte_rate".to_owned(),
         value: 10e6,
@@ -113,7 +115,7 @@ pub(crate) fn checkup() -> CheckupSummary {
         }),
         from_start: None,
         from_disk: None,
-        brokers: vec![speed(1, 2.1), speed(2, 2.3), slow],
+        brokers: vec![speed(1, 2.1), speed(2, 2.3), speed(3, 90.0)],
         deviations: vec![deviation.clone()],
         skipped: vec![SkippedPart {
             part: CheckupPart::Replication,
@@ -123,7 +125,12 @@ pub(crate) fn checkup() -> CheckupSummary {
         stop: None,
         findings: vec![
             finding(78, CheckupFact::Setting(deviation)),
-            finding(76, CheckupFact::SlowBroker { speed: slow }),
+            finding(
+                76,
+                CheckupFact::SlowBroker {
+                    speed: speed(3, 90.0),
+                },
+            ),
             finding(74, quota),
             finding(18, CheckupFact::OneRack { brokers: 3 }),
         ],

@@ -233,6 +233,8 @@ fn bars_of(
 /// What a figure is called, the unit of its bars, and what its values are divided by.
 fn scale(figure: FigureKind) -> (&'static str, &'static str, f64) {
     match figure {
+        FigureKind::Capacity => ("capacity", "records/s", 1.0),
+        FigureKind::CapacityTypical => ("typical capacity", "records/s", 1.0),
         FigureKind::Throughput => ("records/s", "records/s", 1.0),
         FigureKind::ThroughputBytes => ("MB/s", "MB/s", 1e6),
         FigureKind::PerPrice => ("records for the price", "records", 1.0),
