@@ -1,5 +1,5 @@
-//! The page cache of this machine: whether data lies on a disk at all, and how a topic's records leave the cache, so that
-//! brokers read them from the disk.
+//! The page cache of this machine: whether data lies on a disk at all, and how a topic's records leave the cache, so
+//! that brokers read them from the disk.
 
 use std::fs;
 use std::io;

@@ -42,8 +42,8 @@ pub(super) struct BacktestPoint {
 pub(super) fn points() -> Vec<BacktestPoint> {
     const SIZES: [u32; 3] = [100, 1_000, 10_000];
     let mut points = Vec::new();
-    // Brokers, replicas, and limits of CPU; three brokers and the load share two processors. With less than a third of a
-    // core, Java's compilers are not done within a warm-up.
+    // Brokers, replicas, and limits of CPU; three brokers and the load share two processors. With less than a third of
+    // a core, Java's compilers are not done within a warm-up.
     let clusters: [(u32, u32, &[u32]); 5] = [
         (1, 1, &[350, 600, 1_000]),
         (3, 1, &[350, 500]),

@@ -46,8 +46,8 @@ impl TimeFrame {
         };
         let recent = later.iter().rev().take(RECENT);
         let mean = later.iter().sum::<f64>() / later.len().max(1) as f64;
-        // All that was measured of the settings in force ran on one cluster. Other settings of brokers need another one,
-        // which has to be warmed like the first.
+        // All that was measured of the settings in force ran on one cluster. Other settings of brokers need another
+        // one, which has to be warmed like the first.
         let mut arms = record.phases.iter().flat_map(|phase| &phase.arms);
         let is_first_cluster = arms.all(|arm| arm.options.is_empty());
         let needs_others = settings.iter().any(|one| one.scope == SettingScope::Broker);
