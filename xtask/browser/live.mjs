@@ -120,8 +120,8 @@ const wholeReport = async (page) => {
   });
 };
 
-/** Looks at a run that goes on, until its report has come. */
-export const live = async (open, address, folder, tell) => {
+/** Looks at a run that goes on, until its report has come. Calls `tested` when it only waits for the end. */
+export const live = async (open, address, folder, tell, tested) => {
   const { context, page, found } = await open(address);
   const say = (check, problems, detail) => tell("live", check, problems, detail);
   await page.waitForSelector(`#${ZOOMED} .plot[tabindex]`, { timeout: PATIENCE });
@@ -146,6 +146,7 @@ export const live = async (open, address, folder, tell) => {
       say(`contrast, ${scheme}`, contrasts.problems, contrasts.detail);
     }
   }
+  tested();
   await page.waitForURL(/\/reports\/1$/, { timeout: PATIENCE });
   const served = await page.locator("#served").textContent({ timeout: PATIENCE });
   say("the report comes at the end", served.includes("until it exits") ? [] : [served]);

@@ -131,14 +131,18 @@ try {
   tell("bad", "the checks see what they look for", await watcherSees(browser, folder));
   const isRun = (path) => path.startsWith("http:");
   const waiting = paths.filter((path) => !isRun(path));
+  const runs = paths.filter(isRun);
+  const resolvers = [];
+  const tested = runs.map(() => new Promise((resolve) => { resolvers.push(resolve); }));
   const next = async () => {
+    await Promise.all(tested);
     for (let path = waiting.shift(); path; path = waiting.shift()) {
       await together((tell) => look(browser, path, folder, tell));
     }
   };
-  const runs = paths.filter(isRun);
   await Promise.all([
-    ...runs.map((path) => together((tell) => live((address) => open(browser, address), path, folder, tell))),
+    ...runs.map((path, index) =>
+      together((tell) => live((address) => open(browser, address), path, folder, tell, resolvers[index]))),
     ...Array.from({ length: BESIDE }, next),
   ]);
 } finally {

@@ -1,6 +1,8 @@
 //! How often the steadiness check is wrong, on made-up series whose truth is known.
 
-use kgauge_analyze::statistics::{Better, Steadiness, check, check_logs, warm_up_end};
+use kgauge_analyze::statistics::{
+    Better, Steadiness, check, check_logs, check_repeats, trend, warm_up_end,
+};
 
 /// Series of each kind.
 const SERIES: u64 = 200;
@@ -34,25 +36,25 @@ impl Random {
 }
 
 /// Noise of mean 1: each value resembles the one before it by `likeness`.
-fn noise(random: &mut Random, likeness: f64, cv: f64) -> Vec<f64> {
+fn noise(random: &mut Random, bins: usize, likeness: f64, cv: f64) -> Vec<f64> {
     let fresh = cv * (1.0 - likeness * likeness).sqrt();
     let mut last = cv * random.normal();
-    let values = (0..BINS).map(|_| {
+    let values = (0..bins).map(|_| {
         last = likeness * last + fresh * random.normal();
         1.0 + last
     });
     values.collect()
 }
 
-fn any_noise(random: &mut Random) -> Vec<f64> {
+fn any_noise(random: &mut Random, bins: usize) -> Vec<f64> {
     let (likeness, cv) = (random.between(0.0, 0.8), random.between(0.03, 0.12));
-    noise(random, likeness, cv)
+    noise(random, bins, likeness, cv)
 }
 
 /// Throughput over 40 s of five kinds, each by its name.
 fn series(kind: &str, seed: u64) -> Vec<f64> {
     let mut random = Random(seed ^ 0xC0FFEE);
-    let values = any_noise(&mut random);
+    let values = any_noise(&mut random, BINS);
     let at = |index: usize| index as f64 / BINS as f64;
     let apply = |factor: &dyn Fn(usize) -> f64| -> Vec<f64> {
         let values = values.iter().enumerate();
@@ -140,7 +142,7 @@ fn the_warm_up_ends_where_the_transient_has_faded() {
     for seed in 0..SERIES {
         let mut random = Random(seed);
         let bins = random.between(10.0, 30.0);
-        let values = any_noise(&mut random).into_iter().enumerate();
+        let values = any_noise(&mut random, BINS).into_iter().enumerate();
         let values =
             values.map(|(index, value)| value * (1.0 - 0.6 * (-(index as f64) / bins).exp()));
         let values: Vec<f64> = values.collect();
@@ -156,4 +158,71 @@ fn the_warm_up_ends_where_the_transient_has_faded() {
     assert!(far * 100 <= 5 * SERIES, "{far} of {SERIES}");
     println!("{late} of {SERIES} without a cut, or not steady after it");
     assert!(late * 100 <= 10 * SERIES, "{late} of {SERIES}");
+}
+
+/// Three repeats of one trial, each by its name. `x` is the time in holds.
+fn three_repeats(kind: &str, bins: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random(seed ^ 0x5EED);
+    let (height, sign) = (random.between(0.3, 0.6), random.sign());
+    let width = random.between(0.1, 0.3);
+    let wide = random.between(0.7, 2.0);
+    let repeats = (0..3).map(|repeat| {
+        let mut values = match kind {
+            // It changes as slowly as a hold is long.
+            "slow noise" => noise(&mut random, bins, 1.0 - 2.0 / bins as f64, 0.15),
+            _ => any_noise(&mut random, bins),
+        };
+        let border = random.between(0.25, 0.75);
+        for (index, value) in values.iter_mut().enumerate() {
+            let x = index as f64 / bins as f64;
+            let factor = match kind {
+                "noise" | "slow noise" => 1.0,
+                "each transient" => 1.0 - height * (-x / width).exp(),
+                "each ramp" => 1.0 + sign * height * x,
+                "each jump" if x < border => 1.0,
+                "each jump" => 1.0 + sign * height,
+                "one transient" => 1.0 - (height + 0.3) * (-(x + f64::from(repeat)) / wide).exp(),
+                other => panic!("no repeats are called {other}"),
+            };
+            *value = value.max(0.01) * factor * 1e6;
+        }
+        values
+    });
+    repeats.collect()
+}
+
+/// The verdict on three repeats, as that on a flow.
+fn verdict(repeats: &[Vec<f64>]) -> Steadiness {
+    let together = check_repeats(repeats, Better::Higher).unwrap().steadiness;
+    let means = repeats.iter().map(|values| {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (mean, check(values, Better::Higher))
+    });
+    let trend = trend(&means.collect::<Vec<_>>());
+    trend.map_or(together, |_| together.max(Steadiness::Warming))
+}
+
+#[test]
+fn what_three_repeats_share_is_found_and_what_chance_does_to_one_is_not() {
+    // Holds of 2 s and of 40 s.
+    for bins in [20, BINS] {
+        let count = |kind: &str, is_counted: fn(Steadiness) -> bool| {
+            let found = (0..SERIES).map(|seed| verdict(&three_repeats(kind, bins, seed)));
+            found.filter(|found| is_counted(*found)).count() as u64
+        };
+        for kind in ["each transient", "each ramp", "each jump", "one transient"] {
+            let wrong = count(kind, Steadiness::is_usable);
+            println!("{bins} bins, {kind}: {wrong} of {SERIES} called steady or undecided");
+            assert!(wrong * 100 <= 5 * SERIES, "{kind}: {wrong} of {SERIES}");
+        }
+        // Of three repeats of a noise that hardly changes within one, a quarter goes one way by chance.
+        for (kind, percent) in [("noise", 10), ("slow noise", 30)] {
+            let wrong = count(kind, |found| !found.is_usable());
+            println!("{bins} bins, {kind}: {wrong} of {SERIES} called changing");
+            assert!(
+                wrong * 100 <= percent * SERIES,
+                "{kind}: {wrong} of {SERIES}"
+            );
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::factor_values::FactorValues;
 use super::figures::{FigureFinding, can_be_main};
 use crate::compare::{FigureKind, TrialFigure, TrialFinding, trial_figures};
 use crate::statistics::{Interval, SteadinessCheck};
-use crate::summary::{FlowSummary, Summary, TrialSummary};
+use crate::summary::{FlowSummary, SteadyFigure, Summary, TrialSummary};
 
 /// A curve of times leaves its floor where a time reaches this many times the best.
 const KNEE: f64 = 2.0;
@@ -312,9 +312,9 @@ fn kept_rates(ordered: &[&TrialSummary]) -> KeptRates {
 
 fn over_time(flow: &FlowSummary) -> Option<TimeTrend> {
     let throughput = flow.throughput.as_ref()?;
-    let repeats = flow.steadiness.as_ref()?.repeats.iter();
-    let checks = repeats.map(|repeat| repeat.throughput);
-    let check = checks.max_by(|one, next| {
+    let steadiness = flow.steadiness.as_ref()?;
+    let checks = steadiness.deciding(SteadyFigure::Throughput);
+    let check = checks.map(|(_, check)| check).max_by(|one, next| {
         let grave = |check: &SteadinessCheck| (check.steadiness.is_usable(), check.change.abs());
         let (one, next) = (grave(one), grave(next));
         next.0.cmp(&one.0).then(one.1.total_cmp(&next.1))

@@ -2,7 +2,9 @@
 
 use super::row::{BesidePublished, Caveat, Cell, FigureKind, PublishedFigure};
 use crate::statistics::Spread;
-use crate::summary::{FlowSummary, GeneratorState, LatencySummary, Summary, TrialSummary};
+use crate::summary::{
+    FlowSummary, GeneratorState, LatencySummary, SteadyFigure, Summary, TrialSummary,
+};
 use kgauge_results::run::RunStatus;
 use kgauge_results::{Quantile, TimeKind};
 
@@ -83,9 +85,11 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<C
     if records.failed > 0 || records.indeterminate > 0 || records.unresolved != 0 {
         marks.push(Caveat::SendsFailed);
     }
-    if !flow.is_usable() {
-        marks.push(Caveat::NotSteady);
-    }
+    let marks_of = |figure: SteadyFigure| {
+        let is_unsteady = !flow.steadiness_of(figure).is_usable();
+        let not_steady = is_unsteady.then_some(Caveat::NotSteady);
+        marks.iter().copied().chain(not_steady).collect::<Vec<_>>()
+    };
     let mut found = Vec::new();
     let mut push = |kind, cell| {
         let name = format!("{}.{}", flow.name, metric(kind));
@@ -107,6 +111,7 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<C
         });
     };
     let throughput = flow.throughput.as_ref();
+    let marks = marks_of(SteadyFigure::Throughput);
     if let Some(throughput) = throughput {
         push(
             FigureKind::Throughput,
@@ -123,6 +128,7 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<C
     let latencies = &flow.latencies;
     let headline = latencies.get(TimeKind::EndToEnd);
     if let Some(latency) = headline.or_else(|| latencies.get(TimeKind::Response)) {
+        let marks = marks_of(SteadyFigure::Latency);
         for (kind, quantile) in [
             (FigureKind::LatencyP50, Quantile::P50),
             (FigureKind::LatencyP99, Quantile::P99),

@@ -8,7 +8,7 @@ use super::comparability::DifferenceFact;
 use super::power::{LogRatioError, MoreNeeded};
 use crate::search::CapacityBounds;
 use crate::statistics::Interval;
-use crate::summary::{Factor, PublishedStatus};
+use crate::summary::{Factor, PublishedStatus, SteadyFigure};
 
 /// One figure of one flow of one trial, in every run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -132,6 +132,14 @@ impl FigureKind {
             self,
             FigureKind::Throughput | FigureKind::PerPrice | FigureKind::ThroughputBytes
         )
+    }
+
+    /// Which check of steadiness it needs.
+    pub fn steady_figure(self) -> SteadyFigure {
+        match self.is_latency() {
+            true => SteadyFigure::Latency,
+            false => SteadyFigure::Throughput,
+        }
     }
 
     /// True where the generator's limit is the figure's.

@@ -5,12 +5,14 @@ mod coverage;
 #[cfg(test)]
 pub(crate) mod draws;
 mod mean;
+mod repeats;
 mod sequence;
 mod spread;
 mod steadiness;
 mod student;
 
 pub use mean::{mean, median, weighted_mean};
+pub use repeats::{TOGETHER_MIN, check_repeats, check_repeats_of_logs, trend};
 pub use sequence::anytime_interval;
 pub use spread::{Interval, Spread};
 pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};

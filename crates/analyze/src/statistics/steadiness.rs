@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 
 /// Steadiness of a figure during measurement.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
     /// No relevant change.
+    #[default]
     Steady,
     /// Too short or too noisy for a change to show.
     Undecided,
@@ -53,6 +54,26 @@ pub struct SteadinessCheck {
     pub detectable: f64,
 }
 
+impl SteadinessCheck {
+    /// The same for a change that is none: it would have shown, or it could not.
+    pub(super) fn without_change(self) -> SteadinessCheck {
+        let steadiness = match self.detectable > DETECTABLE_MAX {
+            true => Steadiness::Undecided,
+            false => Steadiness::Steady,
+        };
+        SteadinessCheck { steadiness, ..self }
+    }
+
+    /// The standard error of the mean of the series, relative to it: what is correlated within the series is accounted
+    /// for. Zero if nothing is known of it.
+    pub(super) fn standard_error(&self) -> f64 {
+        match self.detectable < f64::MAX {
+            true => self.detectable / DETECTABLE_ERRORS,
+            false => 0.0,
+        }
+    }
+}
+
 /// MSER-5 uses means of this many values.
 const MSER_BATCH: usize = 5;
 
@@ -64,6 +85,10 @@ const EDGE: f64 = 0.1;
 
 /// The 1 % point of the largest absolute value of a Brownian bridge (Kolmogorov's distribution).
 const CUSUM_CRITICAL: f64 = 1.628;
+
+/// The smallest detectable change in standard errors of the mean. Of a step in the middle the partial sums reach a
+/// quarter of its height times the number of values.
+const DETECTABLE_ERRORS: f64 = 4.0 * CUSUM_CRITICAL;
 
 /// Changes of a throughput smaller than this are no reason to doubt it.
 const CHANGE_MIN: f64 = 0.08;
@@ -147,21 +172,22 @@ fn judge(
     let deviation = long_run_deviation(values, &shift);
     let largest = largest_partial_sum(values) / n.sqrt();
     let change = change_of(&shift);
-    // Of a step in the middle the partial sums reach a quarter of its height times n.
-    let detectable = 4.0 * CUSUM_CRITICAL * deviation / n.sqrt();
+    let detectable = DETECTABLE_ERRORS * deviation / n.sqrt();
     let is_seen = largest > CUSUM_CRITICAL * deviation;
     let is_large = (1.0 + change).ln().abs() >= (1.0 + change_min).ln();
     let steadiness = if is_seen && is_large {
         kind_of_change(values, &shift, change, better)
-    } else if detectable > DETECTABLE_MAX {
-        Steadiness::Undecided
     } else {
         Steadiness::Steady
     };
-    SteadinessCheck {
+    let found = SteadinessCheck {
         steadiness,
         change,
         detectable,
+    };
+    match steadiness {
+        Steadiness::Steady => found.without_change(),
+        _ => found,
     }
 }
 
@@ -179,16 +205,16 @@ fn kind_of_change(values: &[f64], shift: &Shift, change: f64, better: Better) ->
     }
 }
 
-/// The split into two levels that leaves the least.
-struct Shift {
-    at: usize,
+/// The shift into two levels that leaves the least.
+pub(super) struct Shift {
+    pub(super) at: usize,
     before: f64,
     after: f64,
     squares_left: f64,
 }
 
 impl Shift {
-    fn of(values: &[f64]) -> Option<Shift> {
+    pub(super) fn of(values: &[f64]) -> Option<Shift> {
         let n = values.len();
         let edge = ((n as f64 * EDGE) as usize).max(2);
         if n < 2 * edge + 1 || values.iter().any(|value| !value.is_finite()) {

@@ -8,7 +8,7 @@ use super::generator::Lateness;
 use super::group::GroupSummary;
 use super::latency::Latencies;
 use super::mirror::MirrorSummary;
-use super::steadiness::FlowSteadiness;
+use super::steadiness::{FlowSteadiness, SteadyFigure};
 use super::transaction::TransactionSummary;
 use crate::statistics::{Spread, Steadiness};
 use kgauge_results::run::{ConnectionRecord, Replication};
@@ -93,16 +93,16 @@ pub struct FlowShape {
 }
 
 impl FlowSummary {
-    /// Whether answers and comparisons may rest on its figures: the system was not changing while they were measured.
+    /// Whether the system was not changing while any of its figures was measured.
     pub fn is_usable(&self) -> bool {
-        let steadiness = self.steadiness.as_ref();
-        steadiness.is_none_or(|steadiness| steadiness.verdict.is_usable())
+        self.steadiness_of(SteadyFigure::Latency).is_usable()
     }
 
-    /// Whether it may be called a multiple of another figure: it was steady, and a change would have shown.
-    pub fn is_steady(&self) -> bool {
+    /// Whether the system was changing while a figure was measured. Answers and comparisons rest on one that is usable;
+    /// only a steady one, of which a change would have shown, may be called a multiple of another figure.
+    pub fn steadiness_of(&self, figure: SteadyFigure) -> Steadiness {
         let steadiness = self.steadiness.as_ref();
-        steadiness.is_none_or(|steadiness| steadiness.verdict == Steadiness::Steady)
+        steadiness.map_or(Steadiness::Steady, |steadiness| steadiness.of(figure))
     }
 
     /// The rate that was planned, in records per second; `None` for what has no single one.

@@ -61,7 +61,10 @@ pub use mirror::MirrorSummary;
 pub use outage::RepeatOutage;
 pub use partitions::{PartitionsNeeded, PartitionsOfRate};
 pub use repeat::FlowRepeat;
-pub use steadiness::{COMPILING_MAX, Compiling, FlowSteadiness, RepeatSteadiness};
+pub use steadiness::{
+    COMPILING_MAX, ChangeTime, Compiling, FlowSteadiness, RepeatSteadiness, SteadinessChange,
+    SteadyFigure,
+};
 pub use transaction::TransactionSummary;
 pub use trial::{CountedOnBroker, RepeatSummary, TopicSummary, TrialSummary};
 pub use tune::{
@@ -71,9 +74,7 @@ pub use tune::{
 pub use verdict::{
     GoalStatus, GoalVerdict, MetricUnit, PublishedComparison, PublishedReason, PublishedStatus,
 };
-pub use warning::{
-    ChangeTime, SteadinessChange, SteadyFigure, Warning, WarningFinding, WarningKind,
-};
+pub use warning::{Warning, WarningFinding, WarningKind};
 
 use crate::checkup::CheckupSummary;
 use kgauge_results::folder::{LoggedTrial, RunRead};

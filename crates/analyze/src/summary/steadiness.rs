@@ -17,9 +17,9 @@ const WARMING_FROM: f64 = 0.15;
 const COMPILING_CORES_MIN: f64 = 0.05;
 
 /// The steadiness of one flow, with its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FlowSteadiness {
-    /// The worst result within and over the repeats.
+    /// Of both figures, the worse.
     pub verdict: Steadiness,
     /// Each repeat, in order.
     pub repeats: Vec<RepeatSteadiness>,
@@ -27,13 +27,49 @@ pub struct FlowSteadiness {
     pub throughput_over_repeats: Option<f64>,
     /// The change of latency, likewise; absent for closed loops.
     pub latency_over_repeats: Option<f64>,
-    /// Throughput of all repeats together, each moment of the hold the mean of the repeats. Only where the repeats
-    /// alone were too short or too noisy.
+    /// Throughput of all repeats together, each moment of the hold the mean of the repeats: of three and more repeats,
+    /// and of two that are too short or too noisy alone. It then decides, and not the repeats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_together: Option<SteadinessCheck>,
     /// Latency, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_together: Option<SteadinessCheck>,
+}
+
+/// A figure whose steadiness is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyFigure {
+    /// Records, bytes and CPU time per second or per record.
+    Throughput,
+    /// Latencies. Where the throughput is not steady, they are not either.
+    Latency,
+}
+
+/// A figure that changed while it was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SteadinessChange {
+    /// The figure.
+    pub figure: SteadyFigure,
+    /// When it changed.
+    pub when: ChangeTime,
+    /// The relative change.
+    pub change: f64,
+}
+
+/// When a figure changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "when", rename_all = "kebab-case")]
+pub enum ChangeTime {
+    /// During the hold of a repeat.
+    Within {
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    /// During the hold, in the mean of all repeats.
+    WithinAll,
+    /// From the first repeat to the last.
+    OverRepeats,
 }
 
 /// One repeat of a flow.
@@ -69,6 +105,93 @@ impl Compiling {
 }
 
 impl FlowSteadiness {
+    /// The same with the verdict that its evidence gives.
+    pub fn judged(self) -> FlowSteadiness {
+        let verdict = self.of(SteadyFigure::Latency);
+        FlowSteadiness { verdict, ..self }
+    }
+
+    /// The verdict on one figure.
+    pub fn of(&self, figure: SteadyFigure) -> Steadiness {
+        let throughput = self.of_one(SteadyFigure::Throughput);
+        let throughput = match self.compiling() {
+            Some(_) => throughput.max(Steadiness::Warming),
+            None => throughput,
+        };
+        match figure {
+            SteadyFigure::Throughput => throughput,
+            SteadyFigure::Latency => throughput.max(self.of_one(figure)),
+        }
+    }
+
+    fn of_one(&self, figure: SteadyFigure) -> Steadiness {
+        let checks = self.deciding(figure).map(|(_, check)| check.steadiness);
+        let over = self.over_repeats(figure).map(|change| {
+            let improves = match figure {
+                SteadyFigure::Throughput => change > 0.0,
+                SteadyFigure::Latency => change < 0.0,
+            };
+            match improves {
+                true => Steadiness::Warming,
+                false => Steadiness::Slowing,
+            }
+        });
+        checks.chain(over).fold(Steadiness::Steady, Steadiness::max)
+    }
+
+    /// The change of a figure from the first repeat to the last.
+    fn over_repeats(&self, figure: SteadyFigure) -> Option<f64> {
+        match figure {
+            SteadyFigure::Throughput => self.throughput_over_repeats,
+            SteadyFigure::Latency => self.latency_over_repeats,
+        }
+    }
+
+    /// The checks of the hold that decide on a figure: that of all repeats together, or each.
+    pub fn deciding(
+        &self,
+        figure: SteadyFigure,
+    ) -> impl Iterator<Item = (ChangeTime, SteadinessCheck)> + '_ {
+        let together = match figure {
+            SteadyFigure::Throughput => self.throughput_together,
+            SteadyFigure::Latency => self.latency_together,
+        };
+        let is_alone = together.is_none();
+        let alone = (0..).zip(&self.repeats).filter_map(move |(repeat, found)| {
+            let check = match figure {
+                SteadyFigure::Throughput => Some(found.throughput),
+                SteadyFigure::Latency => found.latency,
+            };
+            Some((ChangeTime::Within { repeat }, check?))
+        });
+        let alone = alone.filter(move |_| is_alone);
+        let together = together.map(|check| (ChangeTime::WithinAll, check));
+        together.into_iter().chain(alone)
+    }
+
+    /// Every change that makes a figure one that is not steady: over the repeats, and within the hold.
+    pub fn changes(&self) -> Vec<SteadinessChange> {
+        let figures = [SteadyFigure::Throughput, SteadyFigure::Latency];
+        let over = figures.into_iter().filter_map(|figure| {
+            let change = self.over_repeats(figure)?;
+            Some(SteadinessChange {
+                figure,
+                when: ChangeTime::OverRepeats,
+                change,
+            })
+        });
+        let within = figures.into_iter().flat_map(|figure| {
+            let checks = self.deciding(figure);
+            let changing = checks.filter(|(_, check)| !check.steadiness.is_usable());
+            changing.map(move |(when, check)| SteadinessChange {
+                figure,
+                when,
+                change: check.change,
+            })
+        });
+        over.chain(within).collect()
+    }
+
     /// If the brokers were warming up: the largest part of their CPU time that compiling took in a repeat.
     pub fn compiling(&self) -> Option<f64> {
         let found = self.repeats.iter().filter_map(|repeat| repeat.compiling);
@@ -79,39 +202,30 @@ impl FlowSteadiness {
     /// Where it is undecided: the smallest change of throughput or latency that would have shown; `None` if the hold
     /// was too short for any.
     pub fn undecided(&self) -> Option<f64> {
-        let of = |together: &Option<SteadinessCheck>, alone: &[SteadinessCheck]| {
-            let checks = together.as_ref().map_or(alone, std::slice::from_ref).iter();
-            let undecided = checks.filter(|check| check.steadiness == Steadiness::Undecided);
-            undecided.map(|check| check.detectable).reduce(f64::max)
-        };
-        let repeats = self.repeats.iter();
-        let throughput: Vec<_> = repeats.clone().map(|repeat| repeat.throughput).collect();
-        let latency: Vec<_> = repeats.filter_map(|repeat| repeat.latency).collect();
-        let each = [
-            of(&self.throughput_together, &throughput),
-            of(&self.latency_together, &latency),
-        ];
-        let each = each.into_iter().flatten();
-        each.filter(|_| self.verdict == Steadiness::Undecided)
+        let figures = [SteadyFigure::Throughput, SteadyFigure::Latency];
+        let checks = figures.into_iter().flat_map(|figure| self.deciding(figure));
+        let undecided = checks.filter(|(_, check)| check.steadiness == Steadiness::Undecided);
+        undecided
+            .map(|(_, check)| check.detectable)
+            .filter(|_| self.verdict == Steadiness::Undecided)
             .reduce(f64::max)
             .filter(|change| *change < f64::MAX)
     }
 
-    /// By which factor a figure could be another one before or after: the largest change that was found within a repeat
+    /// By which factor a figure could be another one before or after: the largest change that was found within the hold
     /// or over the repeats, in either direction; 1 where nothing changed.
-    pub fn factor(&self) -> f64 {
-        let within = self.repeats.iter().flat_map(|repeat| {
-            [Some(repeat.throughput), repeat.latency]
-                .into_iter()
-                .flatten()
-                .map(|check| check.change)
-        });
-        let over = [self.throughput_over_repeats, self.latency_over_repeats];
-        let together = [self.throughput_together, self.latency_together];
-        let together = together.into_iter().flatten().map(|check| check.change);
+    pub fn factor(&self, figure: SteadyFigure) -> f64 {
+        let figures: &[SteadyFigure] = match figure {
+            SteadyFigure::Throughput => &[figure],
+            SteadyFigure::Latency => &[SteadyFigure::Throughput, figure],
+        };
+        let within = figures.iter().flat_map(|figure| self.deciding(*figure));
+        let over = figures
+            .iter()
+            .filter_map(|figure| self.over_repeats(*figure));
         within
-            .chain(over.into_iter().flatten())
-            .chain(together)
+            .map(|(_, check)| check.change)
+            .chain(over)
             .map(|change| (1.0 + change).max(1.0 / (1.0 + change).max(0.0)))
             .fold(1.0, f64::max)
     }

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load::BrokerSkew;
+use super::steadiness::SteadinessChange;
 
 /// A warning about figures.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -151,39 +152,4 @@ findings! {
     ShortHold { seconds: f64 },
     /// A percentile rests on few samples.
     FewSamples { percentile: String },
-}
-
-/// A figure that changed while it was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SteadinessChange {
-    /// The figure.
-    pub figure: SteadyFigure,
-    /// When it changed.
-    pub when: ChangeTime,
-    /// The relative change.
-    pub change: f64,
-}
-
-/// When a figure changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "when", rename_all = "kebab-case")]
-pub enum ChangeTime {
-    /// During the hold of a repeat.
-    Within {
-        /// The repeat, from 0.
-        repeat: u32,
-    },
-    /// During the hold, in the mean of all repeats.
-    WithinAll,
-    /// From the first repeat to the last.
-    OverRepeats,
-}
-
-/// A figure whose steadiness is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)] // The names say it.
-pub enum SteadyFigure {
-    Throughput,
-    Latency,
 }

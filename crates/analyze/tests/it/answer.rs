@@ -190,10 +190,7 @@ fn steadiness(verdict: Steadiness, change: f64) -> FlowSteadiness {
             latency: None,
             compiling: None,
         }],
-        throughput_over_repeats: None,
-        latency_over_repeats: None,
-        throughput_together: None,
-        latency_together: None,
+        ..FlowSteadiness::default()
     }
 }
 

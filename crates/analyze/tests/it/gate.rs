@@ -4,7 +4,7 @@ use kgauge_analyze::compare::{
     AgainstReason, BetweenRuns, Choices, FigureKind, Gate, GateChoice, GateRequest, GateVerdict,
     MarkedSide,
 };
-use kgauge_analyze::statistics::{Spread, Steadiness, SteadinessCheck};
+use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::FlowSteadiness;
 use kgauge_analyze::{RunToCompare, compare_sides};
 use kgauge_scenario::Random;
@@ -63,21 +63,15 @@ fn a_target_that_was_not_steady_decides_nothing() {
     let (made, _) = whole_paced_run();
     let base = kafka(&made.dir(), "1.0.2", &[1000.0, 1001.0, 1002.0]);
     let mut slower = kafka(&made.dir(), "4.3.1", &[850.0, 851.0, 852.0]);
-    let check = SteadinessCheck {
-        steadiness: Steadiness::Slowing,
-        change: -0.3,
-        detectable: 0.05,
-    };
     for trial in &mut slower.summary.trials {
         for flow in &mut trial.flows {
-            flow.steadiness = Some(FlowSteadiness {
-                verdict: check.steadiness,
-                repeats: Vec::new(),
-                throughput_over_repeats: None,
-                latency_over_repeats: None,
-                throughput_together: None,
-                latency_together: None,
-            });
+            flow.steadiness = Some(
+                FlowSteadiness {
+                    throughput_over_repeats: Some(-0.3),
+                    ..FlowSteadiness::default()
+                }
+                .judged(),
+            );
         }
     }
     let found = rates(&[base, slower], 0.10);

@@ -1,7 +1,7 @@
 //! The figures: throughput with its spread, published figures, failures, CPU per record.
 
-use kgauge_analyze::statistics::Spread;
-use kgauge_analyze::summary::CpuSummary;
+use kgauge_analyze::statistics::{Spread, Steadiness};
+use kgauge_analyze::summary::{CpuSummary, SteadyFigure};
 
 use super::section::write_section;
 use super::{audit, ratio};
@@ -84,7 +84,7 @@ impl FigureTable {
             write_flow_head(page, trial, flow);
             cell(page, RATE, |page| {
                 write_figure(page, flow.rate(), format::figure);
-                write_doubts(page, flow);
+                write_doubts(page, flow, SteadyFigure::Throughput);
                 write_failures(page, flow);
             });
             cell(page, BYTES, |page| {
@@ -173,16 +173,16 @@ pub(crate) fn write_figure(page: &mut Markup, figure: Option<&Spread>, write: fn
     page.leaf("span", &[("class", "small spread block")], &spread);
 }
 
-/// The badges of a flow whose target was not steady, or that lost an agent.
-pub(super) fn write_doubts(page: &mut Markup, flow: &Flow) {
+/// The badges of a figure whose target was not steady, or whose flow lost an agent.
+pub(super) fn write_doubts(page: &mut Markup, flow: &Flow, figure: SteadyFigure) {
     if flow.summary.agents_lost {
         page.leaf("span", &[("class", "badge bad block")], "agent lost");
     }
-    if let Some(what) = flow.not_steady() {
+    if let Some(what) = flow.not_steady(figure) {
         page.leaf("span", &[("class", "badge bad block")], "not steady");
         let text = format!("the target {what} during the hold");
         page.leaf("span", &[("class", "small block")], &text);
-    } else if !flow.summary.is_steady() {
+    } else if flow.summary.steadiness_of(figure) != Steadiness::Steady {
         page.leaf("span", &[("class", "badge block")], "steady?");
     }
 }

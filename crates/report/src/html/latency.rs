@@ -1,6 +1,6 @@
 //! The latency table: percentiles, each with the marks that it must not be read without.
 
-use kgauge_analyze::summary::Percentile;
+use kgauge_analyze::summary::{Percentile, SteadyFigure};
 use kgauge_results::TimeKind;
 
 use super::figures::{NO_INTERVAL, cell, write_doubts, write_flow_head, write_rows};
@@ -163,10 +163,13 @@ fn write_marks(page: &mut Markup, flow: &Flow, kind: TimeKind) {
     if let Some(late) = &late {
         mark(page, "badge bad", late.badge, &late.sentence);
     }
-    write_doubts(page, flow);
+    write_doubts(page, flow, SteadyFigure::Latency);
     if let Some(parts) = flow.parts() {
         page.text(&parts);
-    } else if !flow.summary.closed_loop && late.is_none() && flow.not_steady().is_none() {
+    } else if !flow.summary.closed_loop
+        && late.is_none()
+        && flow.not_steady(SteadyFigure::Latency).is_none()
+    {
         page.text("the latency a caller sees");
     }
 }

@@ -1,7 +1,9 @@
 //! The tables with all figures: throughput with published figures, then latency and cost.
 
-use kgauge_analyze::statistics::Spread;
-use kgauge_analyze::summary::{CpuSummary, Percentile, PublishedComparison, PublishedStatus};
+use kgauge_analyze::statistics::{Spread, Steadiness};
+use kgauge_analyze::summary::{
+    CpuSummary, Percentile, PublishedComparison, PublishedStatus, SteadyFigure,
+};
 use kgauge_results::Quantile;
 
 use super::Writer;
@@ -72,7 +74,11 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
         let published = published.or_else(|| flow.published().next());
         vec![
             flow.rate().map_or(NOTHING.to_owned(), |rate| {
-                format!("{}{}", format::figure(rate.mean), doubts(flow))
+                format!(
+                    "{}{}",
+                    format::figure(rate.mean),
+                    doubts(flow, SteadyFigure::Throughput)
+                )
             }),
             flow.rate()
                 .map(|rate| format::spread(rate.mean, rate.ci95))
@@ -278,14 +284,17 @@ fn marks(flow: &Flow) -> String {
         Some(latency) if !latency.kind.is_headline() => REQUEST_MARK,
         _ => "",
     };
-    format!("{closed}{late}{}{request}", doubts(flow))
+    format!(
+        "{closed}{late}{}{request}",
+        doubts(flow, SteadyFigure::Latency)
+    )
 }
 
-/// The marks that every figure of a flow carries.
-pub(super) fn doubts(flow: &Flow) -> String {
-    let not_steady = match flow.summary.is_steady() {
-        true => "",
-        false => NOT_STEADY_MARK,
+/// The marks that such a figure of a flow carries.
+pub(super) fn doubts(flow: &Flow, figure: SteadyFigure) -> String {
+    let not_steady = match flow.summary.steadiness_of(figure) {
+        Steadiness::Steady => "",
+        _ => NOT_STEADY_MARK,
     };
     let lost = if flow.summary.agents_lost {
         LOST_MARK

@@ -1,6 +1,6 @@
 //! The table at a glance: a row for each trial and flow, with what a first look needs.
 
-use kgauge_analyze::summary::{PublishedComparison, PublishedStatus};
+use kgauge_analyze::summary::{PublishedComparison, PublishedStatus, SteadyFigure};
 use kgauge_results::Quantile;
 
 use super::Writer;
@@ -170,7 +170,7 @@ fn cells_of(trial: &TrialView, flow: &Flow, shared: &Columns) -> Vec<String> {
             true => format::figure(rate.mean),
             false => format::thousands(rate.mean),
         };
-        rate + &doubts(flow)
+        rate + &doubts(flow, SteadyFigure::Throughput)
     });
     let spread = |rate: &kgauge_analyze::statistics::Spread| format::spread(rate.mean, rate.ci95);
     let [p50, p99, p99_spread] = times_of(flow, shared.has_times);

@@ -337,9 +337,9 @@ fn no_work(flow: &FlowSummary) -> String {
     }
 }
 
-/// What a target that was not steady did; `None` of one that was.
-pub fn steadiness(flow: &FlowSummary) -> Option<&'static str> {
-    match flow.steadiness.as_ref()?.verdict {
+/// What the target did where a figure was not steady; `None` where it was.
+pub fn steadiness(flow: &FlowSummary, figure: SteadyFigure) -> Option<&'static str> {
+    match flow.steadiness_of(figure) {
         Steadiness::Steady | Steadiness::Undecided => None,
         Steadiness::Shifting => Some("shifted between levels"),
         Steadiness::Slowing => Some("was slowing down"),
@@ -375,7 +375,8 @@ fn not_steady(
         .collect();
     let words = format!(
         "the target {} during measurement: {}.",
-        flow.and_then(steadiness).unwrap_or("changed"),
+        flow.and_then(|flow| steadiness(flow, SteadyFigure::Latency))
+            .unwrap_or("changed"),
         reasons.join(", ")
     );
     (words, String::new())

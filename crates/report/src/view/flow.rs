@@ -3,7 +3,7 @@
 use kgauge_analyze::statistics::Spread;
 use kgauge_analyze::summary::{
     FlowKind, FlowSummary, GoalVerdict, LatencySummary, MetricUnit, PublishedComparison,
-    TrialSummary,
+    SteadyFigure, TrialSummary,
 };
 use kgauge_results::{Quantile, TimeKind};
 
@@ -158,9 +158,9 @@ impl<'a> Flow<'a> {
         self.summary.little.as_ref()?.residual
     }
 
-    /// What the target did during the hold where it was not steady: every figure then carries the mark.
-    pub(crate) fn not_steady(&self) -> Option<&'static str> {
-        text::warning::steadiness(self.summary)
+    /// What the target did during the hold where such a figure was not steady: it then carries the mark.
+    pub(crate) fn not_steady(&self, figure: SteadyFigure) -> Option<&'static str> {
+        text::warning::steadiness(self.summary, figure)
     }
 
     /// Why its times contain a delay that is not the target's: percentiles then carry the mark.

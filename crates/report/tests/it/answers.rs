@@ -194,14 +194,13 @@ fn an_effect_without_a_base_shows_the_figures_and_says_what_is_missing() {
          not part of this run."
     );
     let mut warming = one.clone();
-    warming.flows[0].steadiness = Some(FlowSteadiness {
-        verdict: Steadiness::Warming,
-        repeats: Vec::new(),
-        throughput_over_repeats: Some(0.4),
-        latency_over_repeats: None,
-        throughput_together: None,
-        latency_together: None,
-    });
+    warming.flows[0].steadiness = Some(
+        FlowSteadiness {
+            throughput_over_repeats: Some(0.4),
+            ..FlowSteadiness::default()
+        }
+        .judged(),
+    );
     assert_eq!(
         last(vec![warming, two.clone()]),
         "one: 1,000 records/s (±2.5 %); two: 500.0 records/s (±2.5 %). Not compared: one was not \
@@ -219,14 +218,13 @@ fn an_effect_without_a_base_shows_the_figures_and_says_what_is_missing() {
 #[test]
 fn a_trial_that_is_compared_is_not_called_left_out() {
     let warming = || {
-        Some(FlowSteadiness {
-            verdict: Steadiness::Warming,
-            repeats: Vec::new(),
-            throughput_over_repeats: Some(0.4),
-            latency_over_repeats: None,
-            throughput_together: None,
-            latency_together: None,
-        })
+        Some(
+            FlowSteadiness {
+                throughput_over_repeats: Some(0.4),
+                ..FlowSteadiness::default()
+            }
+            .judged(),
+        )
     };
     let goals = [("baseline", FAST), ("latency", HALF), ("durability", HALF)];
     let mut trials: Vec<TrialSummary> = goals
@@ -315,10 +313,7 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
                 latency: None,
                 compiling: None,
             }],
-            throughput_over_repeats: None,
-            latency_over_repeats: None,
-            throughput_together: None,
-            latency_together: None,
+            ..FlowSteadiness::default()
         });
         alone.flows[0].throughput.as_mut().unwrap().hold_s = 30.0;
         last(vec![alone])

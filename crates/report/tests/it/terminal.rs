@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::statistics::{Interval, Steadiness};
+use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::FlowSteadiness;
 use kgauge_report::{TerminalDetail, TerminalStyle, render_terminal};
 use kgauge_results::run::TargetKind;
@@ -333,14 +333,13 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
     let (run, mut summary) = make(&dir, None, &scenarios::paced_often(), &CALM, End::Complete);
-    summary.trials[0].flows[0].steadiness = Some(FlowSteadiness {
-        verdict: Steadiness::Warming,
-        repeats: Vec::new(),
-        throughput_over_repeats: Some(0.4),
-        latency_over_repeats: None,
-        throughput_together: None,
-        latency_together: None,
-    });
+    summary.trials[0].flows[0].steadiness = Some(
+        FlowSteadiness {
+            throughput_over_repeats: Some(0.4),
+            ..FlowSteadiness::default()
+        }
+        .judged(),
+    );
     let text = render_terminal(&run, &summary, FULL);
     let rows: Vec<&str> = text
         .lines()
@@ -368,14 +367,13 @@ fn questions_that_are_open_for_one_reason_share_it() {
     let reference = Some(study.about.clone());
     let (run, mut summary) = make(&dir, reference, &study.scenarios, &CALM, End::Complete);
     for trial in &mut summary.trials {
-        trial.flows[0].steadiness = Some(FlowSteadiness {
-            verdict: Steadiness::Warming,
-            repeats: Vec::new(),
-            throughput_over_repeats: Some(0.4),
-            latency_over_repeats: None,
-            throughput_together: None,
-            latency_together: None,
-        });
+        trial.flows[0].steadiness = Some(
+            FlowSteadiness {
+                throughput_over_repeats: Some(0.4),
+                ..FlowSteadiness::default()
+            }
+            .judged(),
+        );
     }
     let text = render_terminal(&run, &summary, PLAIN);
     let head = "\nInconclusive because the target was not steady (the table has the figures):\n";

@@ -3,7 +3,10 @@
 use kgauge_scenario::{Shape, Trial};
 
 use super::hold::MeasuredRepeats;
-use crate::statistics::{Better, Steadiness, SteadinessCheck, check, check_logs, mean};
+use crate::statistics::{
+    Better, Steadiness, SteadinessCheck, TOGETHER_MIN, check, check_logs, check_repeats,
+    check_repeats_of_logs, mean, trend,
+};
 use crate::summary::{Compiling, FlowSteadiness, RepeatSteadiness};
 use kgauge_results::folder::RepeatRead;
 use kgauge_results::pace::{PACE_BIN_NS, PaceSeries};
@@ -18,12 +21,6 @@ const BINS_MIN: usize = 12;
 
 /// Before this time [`is_warm`] is never true, in ns since the start of the load.
 pub const WARM_FROM_NS: u64 = BINS_MIN as u64 * PACE_BIN_NS + SETTLED_NS;
-
-/// Three and more repeats that follow one direction are a trend when they change by this much together.
-const TREND_MIN: f64 = 0.15;
-
-/// Of two repeats chance alone makes a direction: only a change by this much is one.
-const TREND_MIN_OF_TWO: f64 = 0.30;
 
 /// Whether a load that has run for `elapsed_ns` has reached its level: MSER-5 finds the end of its warm-up, and what
 /// follows does not change, although a change of throughput would have shown. Of a closed loop only the throughput
@@ -72,93 +69,47 @@ pub(super) fn steadiness(
         .iter()
         .map(|seen| seen.check(is_closed, limit_ns))
         .collect();
-    let rates: Vec<f64> = seen.iter().map(RepeatChecks::rate).collect();
-    let throughput_over_repeats = trend(&rates);
-    let latency_over_repeats = if is_closed {
-        None
-    } else {
-        let delays: Option<Vec<f64>> = seen.iter().map(RepeatChecks::delay).collect();
-        delays.as_deref().and_then(trend)
-    };
-    let alone = repeats.iter().map(RepeatSteadiness::verdict).max()?;
-    let is_undecided = |check: &SteadinessCheck| check.steadiness == Steadiness::Undecided;
-    let throughput_together = repeats
-        .iter()
-        .any(|repeat| is_undecided(&repeat.throughput))
-        .then(|| together(seen.iter().map(RepeatChecks::rates)))
-        .flatten()
-        .map(|rates| check(&rates, Better::Higher));
-    let latency_together = repeats
-        .iter()
-        .any(|repeat| repeat.latency.as_ref().is_some_and(is_undecided))
-        .then(|| together(seen.iter().map(RepeatChecks::log_delays)))
-        .flatten()
-        .map(|logs| check_logs(&logs, Better::Lower));
-    let within = match alone {
-        // What they do not show alone, they may show together.
-        Steadiness::Undecided => [throughput_together, latency_together]
-            .into_iter()
-            .flatten()
-            .map(|check| check.steadiness)
-            .max()
-            .unwrap_or(alone),
-        _ => alone,
-    };
-    let over = [
-        throughput_over_repeats.map(|change| direction(change > 0.0)),
-        latency_over_repeats.map(|change| direction(change < 0.0)),
-    ];
-    Some(FlowSteadiness {
-        verdict: over.into_iter().flatten().fold(within, Steadiness::max),
+    let throughputs = repeats.iter().map(|repeat| Some(repeat.throughput));
+    let rates: Vec<Vec<f64>> = seen.iter().map(RepeatChecks::rates).collect();
+    let rate = |rates: &Vec<f64>| Some(mean(rates.iter().copied()).unwrap_or(0.0));
+    let latencies = repeats.iter().map(|repeat| repeat.latency);
+    let logs: Vec<Vec<f64>> = seen.iter().map(RepeatChecks::log_delays).collect();
+    // The geometric mean of the delays.
+    let delay = |logs: &Vec<f64>| mean(logs.iter().copied()).map(f64::exp);
+    let steadiness = FlowSteadiness {
+        verdict: Steadiness::default(),
+        throughput_over_repeats: over_repeats(throughputs.clone(), &rates, rate),
+        latency_over_repeats: over_repeats(latencies.clone(), &logs, delay),
+        throughput_together: is_together(throughputs)
+            .then(|| check_repeats(&rates, Better::Higher))
+            .flatten(),
+        latency_together: is_together(latencies)
+            .then(|| check_repeats_of_logs(&logs, Better::Lower))
+            .flatten(),
         repeats,
-        throughput_over_repeats,
-        latency_over_repeats,
-        throughput_together,
-        latency_together,
-    })
+    };
+    (!steadiness.repeats.is_empty()).then(|| steadiness.judged())
 }
 
-/// The mean of several repeats at each moment, each repeat around the mean of all; `None` of a single one.
-fn together(repeats: impl Iterator<Item = Vec<f64>>) -> Option<Vec<f64>> {
-    let repeats: Vec<Vec<f64>> = repeats.collect();
-    let means: Option<Vec<f64>> = repeats
-        .iter()
-        .map(|values| mean(values.iter().copied()))
+/// The change from the first repeat to the last, of a figure that every repeat has.
+fn over_repeats(
+    checks: impl Iterator<Item = Option<SteadinessCheck>>,
+    series: &[Vec<f64>],
+    figure: impl Fn(&Vec<f64>) -> Option<f64>,
+) -> Option<f64> {
+    let figures = series.iter().zip(checks);
+    let figures: Option<Vec<_>> = figures
+        .map(|(values, check)| Some((figure(values)?, check?)))
         .collect();
-    let means = means.filter(|means| means.len() > 1)?;
-    let level = mean(means.iter().copied())?;
-    let length = repeats.iter().map(Vec::len).min()?;
-    let at = |index: usize| {
-        let around = repeats.iter().zip(&means);
-        mean(around.map(|(values, mean)| level + values[index] - mean))
-    };
-    (0..length).map(at).collect()
+    trend(&figures?)
 }
 
-fn direction(improves: bool) -> Steadiness {
-    if improves {
-        Steadiness::Warming
-    } else {
-        Steadiness::Slowing
-    }
-}
-
-/// The change from the first repeat to the last, where all go in one direction and it is large.
-fn trend(values: &[f64]) -> Option<f64> {
-    let (first, last) = (*values.first()?, *values.last()?);
-    let rises = values.windows(2).all(|pair| pair[1] > pair[0]);
-    let falls = values.windows(2).all(|pair| pair[1] < pair[0]);
-    let least = match values.len() {
-        0 | 1 => return None,
-        2 => TREND_MIN_OF_TWO,
-        _ => TREND_MIN,
-    };
-    if first <= 0.0 || !(rises || falls) {
-        return None;
-    }
-    let change = last / first - 1.0;
-    // A fall by a third is as large as a rise by a half.
-    ((last / first).ln().abs() >= (1.0 + least).ln()).then_some(change)
+/// Whether repeats are checked together: three and more of which each has the figure, and two that alone show nothing.
+fn is_together(checks: impl Iterator<Item = Option<SteadinessCheck>>) -> bool {
+    let checks: Option<Vec<SteadinessCheck>> = checks.collect();
+    let Some(checks) = checks else { return false };
+    let worst = checks.iter().map(|check| check.steadiness).max();
+    checks.len() >= TOGETHER_MIN || worst == Some(Steadiness::Undecided)
 }
 
 /// What is known of one repeat of a flow.
@@ -200,15 +151,6 @@ impl<'a> RepeatChecks<'a> {
             compiling: self.compiling,
         }
     }
-
-    fn rate(&self) -> f64 {
-        mean(self.rates()).unwrap_or(0.0)
-    }
-
-    /// The geometric mean of the delays.
-    fn delay(&self) -> Option<f64> {
-        mean(self.log_delays()).map(f64::exp)
-    }
 }
 
 fn compiling(cpu: &CpuRecord) -> Option<Compiling> {
@@ -248,23 +190,5 @@ mod tests {
         assert!(!is_warm(&noisy, true, 4 * second));
         // And one that answers nothing never is.
         assert!(!is_warm(&pace([0; 40]), true, 4 * second));
-    }
-
-    #[test]
-    fn repeats_that_go_one_way_are_a_trend() {
-        assert_eq!(
-            trend(&[100.0, 110.0, 120.0]).map(|change| (change * 100.0).round()),
-            Some(20.0)
-        );
-        assert_eq!(
-            trend(&[120.0, 110.0, 100.0]).map(|change| (change * 100.0).round()),
-            Some(-17.0)
-        );
-        assert_eq!(trend(&[100.0, 130.0, 120.0]), None);
-        assert_eq!(trend(&[100.0, 102.0, 104.0]), None);
-        // Two repeats always go one way.
-        assert_eq!(trend(&[100.0, 120.0]), None);
-        assert!(trend(&[210.0, 382.0]).is_some());
-        assert_eq!(trend(&[100.0]), None);
     }
 }

@@ -4,10 +4,10 @@ use kgauge_scenario::{FigureName, Goal, Metric, PublishedValue, Statistic, Trial
 
 use super::hold::MeasuredRepeats;
 use super::latency::percentile;
-use crate::statistics::{Interval, Spread, t_95};
+use crate::statistics::{Interval, Spread, Steadiness, t_95};
 use crate::summary::{
-    FlowSteadiness, FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict,
-    MetricUnit, PublishedComparison, PublishedReason,
+    FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict, MetricUnit,
+    PublishedComparison, PublishedReason, SteadyFigure,
 };
 use kgauge_results::histogram::Quantile;
 use kgauge_results::slice::TimeKind;
@@ -139,10 +139,13 @@ impl FigureSource<'_> {
             verdict.repeats_needed = repeats_needed(goal, &value);
         }
         // A load that overruns the target is not steady either: what was missed stays missed.
-        let flow = self.flow(&goal.figure).filter(|flow| !flow.is_usable());
-        let factor = flow
-            .and_then(|flow| flow.steadiness.as_ref())
-            .map(FlowSteadiness::factor);
+        let steady = steady_figure(goal.figure.metric);
+        let steadiness = self
+            .flow(&goal.figure)
+            .and_then(|flow| flow.steadiness.as_ref());
+        let factor = steadiness
+            .filter(|steadiness| !steadiness.of(steady).is_usable())
+            .map(|steadiness| steadiness.factor(steady));
         if let (GoalStatus::Held, Some(factor)) = (verdict.word, factor) {
             let holds = |value: f64| goal.comparison.holds(value, goal.value);
             if !holds(value.value * factor) || !holds(value.value / factor) {
@@ -161,10 +164,7 @@ impl FigureSource<'_> {
         let ratio = ratio.map(|measured| measured / published.value);
         let reason = self.reason(published, ratio, interval);
         // A figure that is not known to be steady is no multiple of anything.
-        let is_steady = self
-            .flow(&published.figure)
-            .is_none_or(FlowSummary::is_steady);
-        let ratio = ratio.filter(|_| is_steady);
+        let ratio = ratio.filter(|_| self.steadiness_of(published) == Steadiness::Steady);
         PublishedComparison {
             figure: published.figure.to_string(),
             published: published.value,
@@ -181,6 +181,12 @@ impl FigureSource<'_> {
         }
     }
 
+    fn steadiness_of(&self, published: &PublishedValue) -> Steadiness {
+        let flow = self.flow(&published.figure);
+        let figure = steady_figure(published.figure.metric);
+        flow.map_or(Steadiness::Steady, |flow| flow.steadiness_of(figure))
+    }
+
     fn reason(
         &self,
         published: &PublishedValue,
@@ -193,17 +199,15 @@ impl FigureSource<'_> {
         if let Some(because) = published.not_comparable.clone() {
             return PublishedReason::Different { because };
         }
+        match self.steadiness_of(published) {
+            Steadiness::Steady => {}
+            Steadiness::Undecided => return PublishedReason::SteadinessUnknown,
+            Steadiness::Shifting | Steadiness::Slowing | Steadiness::Warming => {
+                return PublishedReason::NotSteady;
+            }
+        }
+        let of_time = steady_figure(published.figure.metric) == SteadyFigure::Latency;
         let flow = self.flow(&published.figure);
-        if flow.is_some_and(|flow| !flow.is_usable()) {
-            return PublishedReason::NotSteady;
-        }
-        if flow.is_some_and(|flow| !flow.is_steady()) {
-            return PublishedReason::SteadinessUnknown;
-        }
-        let of_time = matches!(
-            published.figure.metric,
-            Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_)
-        );
         if of_time && flow.is_some_and(|flow| flow.closed_loop) {
             return PublishedReason::ClosedLoop;
         }
@@ -215,6 +219,18 @@ impl FigureSource<'_> {
             true => PublishedReason::Higher,
             false if limited && ratio < 1.0 && !of_time => PublishedReason::GeneratorLimited,
             false => PublishedReason::Lower,
+        }
+    }
+}
+
+/// Which check of steadiness a figure needs.
+fn steady_figure(metric: Metric) -> SteadyFigure {
+    match metric {
+        Metric::Latency(_) | Metric::EndToEnd(_) | Metric::Service(_) | Metric::Lag(_) => {
+            SteadyFigure::Latency
+        }
+        Metric::Throughput | Metric::ThroughputBytes | Metric::Failed | Metric::Skipped => {
+            SteadyFigure::Throughput
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Which warnings a trial or a run deserves, with their numbers.
 
 use super::{agents, blame, shares, work};
-use crate::statistics::{Steadiness, SteadinessCheck};
-use crate::summary::warning::{ChangeTime, SteadinessChange, SteadyFigure};
+use crate::statistics::Steadiness;
 use crate::summary::{
     FlowSummary, GeneratorState, LatencySummary, LatenessCause, TrialSummary, Warning,
     WarningFinding as Finding,
@@ -224,47 +223,8 @@ fn about_steadiness(warnings: &mut Warnings, flow: &FlowSummary) {
         }
         Steadiness::Shifting | Steadiness::Slowing | Steadiness::Warming => {}
     }
-    let checks = |when, throughput: Option<SteadinessCheck>, latency: Option<SteadinessCheck>| {
-        let checks = [
-            (SteadyFigure::Throughput, throughput),
-            (SteadyFigure::Latency, latency),
-        ];
-        checks.into_iter().filter_map(move |(figure, check)| {
-            let check = check.filter(|check| !check.steadiness.is_usable())?;
-            let change = check.change;
-            Some(SteadinessChange {
-                figure,
-                when,
-                change,
-            })
-        })
-    };
-    let over_repeats = [
-        (SteadyFigure::Throughput, steadiness.throughput_over_repeats),
-        (SteadyFigure::Latency, steadiness.latency_over_repeats),
-    ];
-    let when = ChangeTime::OverRepeats;
-    let over_repeats = over_repeats.into_iter().filter_map(|(figure, change)| {
-        let change = change?;
-        Some(SteadinessChange {
-            figure,
-            when,
-            change,
-        })
-    });
-    let repeats = (0..).zip(&steadiness.repeats);
-    let within = repeats.flat_map(|(repeat, found)| {
-        let when = ChangeTime::Within { repeat };
-        checks(when, Some(found.throughput), found.latency)
-    });
-    let (throughput, latency) = (steadiness.throughput_together, steadiness.latency_together);
-    let together = checks(ChangeTime::WithinAll, throughput, latency);
     let finding = Finding::NotSteady {
-        changes: over_repeats
-            .chain(within)
-            .chain(together)
-            .take(CHANGES_MAX)
-            .collect(),
+        changes: steadiness.changes().into_iter().take(CHANGES_MAX).collect(),
         compiling: steadiness.compiling(),
     };
     warnings.add(Some(flow), finding);

@@ -11,7 +11,7 @@ use kgauge_analyze::answer::{
     TrialAnomalies,
 };
 use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::{Summary, TrialSummary};
+use kgauge_analyze::summary::{SteadyFigure, Summary, TrialSummary};
 
 use super::{bottleneck, count_check, hot_broker, trial, verification};
 use crate::format;
@@ -311,7 +311,7 @@ fn doubt(names: &AnswerNames, answer: &ScenarioAnswer, trial: &TrialSummary) -> 
     };
     if has(AnswerDoubtCause::NotSteady) {
         let mut flows = trial.flows.iter();
-        let what = flows.find_map(super::warning::steadiness);
+        let what = flows.find_map(|flow| super::warning::steadiness(flow, SteadyFigure::Latency));
         let what = what.unwrap_or("was not steady");
         return Some(format!("the target {what} ({})", names.steadier()));
     }

@@ -4,7 +4,7 @@ use kgauge_analyze::answer::{
     AnswerFacts, AnswerFigure, FactorValues, FigureCourse, ScenarioAnswer, TrialEffect,
 };
 use kgauge_analyze::compare::FigureKind;
-use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::statistics::{Interval, Steadiness};
 use kgauge_analyze::summary::{FlowSummary, PublishedStatus, Summary, TrialSummary};
 use kgauge_results::run::TargetKind;
 
@@ -254,6 +254,8 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
     let trial = trials.find(|trial| trial.index == value.trial);
     let published = trial.and_then(|trial| published(summary, trial, shown));
     let mut flows = trial.into_iter().flat_map(|trial| &trial.flows);
+    let steady = shown.figure.steady_figure();
+    let is_steady = |flow: &FlowSummary| flow.steadiness_of(steady) == Steadiness::Steady;
     let is_of_it = |flow: &FlowSummary| shown.flow.is_none_or(|name| flow.name == name);
     AnswerBar {
         label: trial.map_or_else(String::new, label),
@@ -263,7 +265,7 @@ fn bar(summary: &Summary, shown: ShownFigure<'_>, value: &ShownValue) -> AnswerB
         published: published.map(|published| published / divisor),
         is_best: value.is_best,
         is_base: value.is_base,
-        is_steady: flows.all(|flow| !is_of_it(flow) || flow.is_steady()),
+        is_steady: flows.all(|flow| !is_of_it(flow) || is_steady(flow)),
     }
 }
 
