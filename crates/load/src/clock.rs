@@ -78,7 +78,7 @@ impl Clock {
     #[must_use]
     pub fn shared_unix_ms(&self, at_ns: u64) -> i64 {
         match self.lead_unix_ms {
-            Some(origin_ms) => origin_ms + (at_ns / 1_000_000) as i64,
+            Some(origin_ms) => origin_ms.saturating_add((at_ns / 1_000_000) as i64),
             None => self.unix_ms(at_ns),
         }
     }

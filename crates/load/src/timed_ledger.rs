@@ -1,4 +1,4 @@
-//! A ledger that notes the time, and goes where it is kept in time.
+//! A ledger that notes the time, and writes what it has every second.
 
 use kgauge_verify::{BatchEntry, CLOCK_MS, LedgerEntry, LedgerWriter};
 

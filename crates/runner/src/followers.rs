@@ -2,20 +2,23 @@
 //! end of its leader's log. The next load shares the brokers with no rest of this one then, and the run knows what its
 //! acks were worth.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kgauge_load::{Clock, LoadOutcome};
 use kgauge_results::run::Replication;
 use kgauge_scenario::Trial;
 
-use crate::observer::Activity;
 use crate::prepared_topic::PreparedTopic;
+use crate::recovery_wait::RecoveryWait;
 use crate::session::{ClusterHealth, Session};
 
 /// The longest wait. Followers that need longer are reported as behind.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often the brokers are asked.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// What users see during the wait.
+pub(crate) const FOLLOWERS_BEHIND: &str = "followers that have not caught up yet";
 
 /// Waits until the followers of a repeat's topic have caught up. `None` if that cannot be known: brokers were away,
 /// faults hit them, others may write to the topic, or the user stops the run.
@@ -32,22 +35,20 @@ pub(crate) fn await_followers(
     if !is_sound || !trial.faults.is_empty() || topic.earliest.is_some() {
         return None;
     }
-    let deadline = Instant::now() + WAIT_MAX;
+    let mut wait = RecoveryWait::begin();
     while !session.stopping.is_wanted() {
         let missing = records_missing_max(session, &topic.facts.name)?;
         let since_ns = clock.now_ns().saturating_sub(load.end_ns);
         if missing == 0 {
             return Some(Replication::CaughtUp { after_ns: since_ns });
         }
-        if Instant::now() >= deadline {
+        if wait.elapsed() >= WAIT_MAX {
             return Some(Replication::Behind {
                 waited_ns: since_ns,
                 records_missing_max: missing,
             });
         }
-        session.report(&Activity::Recovering {
-            missing: "followers that have not caught up yet".to_owned(),
-        });
+        wait.report(session, FOLLOWERS_BEHIND);
         std::thread::sleep(PAUSE);
     }
     None

@@ -28,8 +28,8 @@ pub(crate) fn check(to_run: &Plan, data_dirs: &[PathBuf]) -> Result<(), RunError
 /// Drops a topic's records from the page cache.
 pub(crate) fn leave_cache(session: &Session<'_>, topic: &str) -> Result<(), RunError> {
     let dropped = drop_from_page_cache(&session.data_dirs, topic).map_err(|error| {
-        let what = format!("cannot drop topic {topic} from the page cache");
-        RunError::system(what, &error)
+        let what = format!("cannot drop topic {topic} from the page cache: {error}");
+        RunError::System(with_fix(&what, FIX))
     })?;
     match dropped {
         0 => Err(RunError::cluster(with_fix(

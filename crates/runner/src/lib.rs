@@ -68,6 +68,7 @@ mod process_cpu;
 mod processes;
 mod published;
 mod question;
+mod recovery_wait;
 mod repeat;
 mod repeat_end;
 mod request;

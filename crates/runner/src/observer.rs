@@ -231,7 +231,7 @@ impl fmt::Display for Activity {
                     f,
                     "warming the brokers {elapsed_s} of at most {limit_s} s · {rate}/s"
                 )?;
-                // What is below that is of no interest to anybody.
+                // Smaller parts are rounded to zero.
                 match compiling.map(|part| (100.0 * part).round()) {
                     Some(percent) if percent >= 1.0 => {
                         write!(f, " · {percent} % of their CPU time compiles")

@@ -48,16 +48,18 @@ impl TargetsCpu {
 
     /// All processes together; none when one of them cannot be seen.
     pub(crate) fn between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
-        let each = self.0.iter();
-        let all = each.map(|(process, _)| process.between(start_ns, end_ns));
-        all.sum::<Option<u64>>().filter(|_| !self.0.is_empty())
+        self.sum(|(process, _)| process.between(start_ns, end_ns))
     }
 
     /// The time of their compilers; none when they cannot be told from other threads.
     pub(crate) fn compiling_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
-        let each = self.0.iter();
-        let all = each.map(|(_, compilers)| compilers.between(start_ns, end_ns));
-        all.sum::<Option<u64>>().filter(|_| !self.0.is_empty())
+        self.sum(|(_, compilers)| compilers.between(start_ns, end_ns))
+    }
+
+    /// Over all processes; none without any, or when one of them has none.
+    fn sum(&self, of: impl Fn(&(CpuTrack, CompilerTrack)) -> Option<u64>) -> Option<u64> {
+        let all = self.0.iter().map(of).sum::<Option<u64>>();
+        all.filter(|_| !self.0.is_empty())
     }
 
     /// The compilers' part of that CPU time.

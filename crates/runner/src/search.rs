@@ -1,6 +1,6 @@
 //! A search in progress: chooses the next load, and judges the last one.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::search::{
@@ -17,7 +17,8 @@ use kgauge_results::stage::Stage;
 use kgauge_scenario::{Plan, SearchPlan, Trial, derive_seed};
 
 use crate::error::{OrRunError, RunError, with_fix};
-use crate::observer::{Activity, LoadJudgement, RunEvent};
+use crate::observer::{LoadJudgement, RunEvent};
+use crate::recovery_wait::RecoveryWait;
 use crate::session::Session;
 use crate::settle::DirtyPages;
 use crate::step_figures::failed;
@@ -382,7 +383,7 @@ impl RunningLoad {
 
 /// Waits until all brokers are in the cluster: with fewer of them, the next load would measure another one.
 fn await_brokers(session: &mut Session<'_>) -> Result<(), RunError> {
-    let deadline = Instant::now() + BROKERS_WAIT_MAX;
+    let mut wait = RecoveryWait::begin();
     loop {
         let found = session.cluster.refresh(&[]);
         let found = found.map(|metadata| metadata.brokers.len());
@@ -394,18 +395,17 @@ fn await_brokers(session: &mut Session<'_>) -> Result<(), RunError> {
         if missing == 0 || session.stopping.is_wanted() {
             return Ok(());
         }
-        let brokers = format!("{missing} of {} brokers", session.nodes);
-        if Instant::now() >= deadline {
-            let cure = match session.checkup {
+        let left = format!("{missing} of {} brokers left the cluster", session.nodes);
+        if wait.elapsed() >= BROKERS_WAIT_MAX {
+            let fix = match session.checkup {
                 Some(_) => "repeat the checkup",
                 None => "continue with --resume",
             };
             return Err(RunError::cluster(format!(
-                "{brokers} left the cluster, so the next load would measure another one\n  start them again, then \
-                 {cure}"
+                "{left}, so the next load would measure another one\n  start them again, then {fix}"
             )));
         }
-        session.report(&Activity::Recovering { missing: brokers });
+        wait.report(session, &left);
         std::thread::sleep(BROKERS_PAUSE);
     }
 }

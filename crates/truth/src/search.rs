@@ -2,10 +2,10 @@
 //! next to RFC 2544's bisection and a controller as OpenMessaging Benchmark has one.
 
 use kgauge_analyze::search::{
-    CapacityBounds, GoalWindow, ReadingKind, Search, SearchSettings, SearchStep, bisect, ramping_s,
-    typical_band,
+    GoalWindow, ReadingKind, Search, SearchSettings, SearchStep, bisect, ramping_s, typical_band,
 };
-use kgauge_scenario::{Random, Size, derive_seed};
+use kgauge_analyze::statistics::RandomDraws;
+use kgauge_scenario::{Size, derive_seed};
 
 use crate::row::{ExpectedValue, TruthRow, TruthUnit};
 
@@ -113,16 +113,16 @@ impl SearchCounts {
 fn counts(searches: u64, noise: f64) -> SearchCounts {
     let mut found = SearchCounts::default();
     for seed in 0..searches {
-        let mut draws = Draws::new(derive_seed(seed, "search"));
+        let mut draws = RandomDraws::new(derive_seed(seed, "search"));
         let capacity = 1_000f64.powf(1.0 + draws.uniform());
         let mut search = Search::new(settings(capacity, &mut draws));
         found.seconds += FULL_SPEED_S + measure(&mut search, capacity, noise, &mut draws);
         let [strict, typical] = ReadingKind::ALL.map(|kind| search.bounds(kind));
-        found.strict += u64::from(contains(strict, capacity));
+        found.strict += u64::from(strict.contains(capacity));
         let is_in_band =
             || typical_band(search.loads()).is_some_and(|band| band.contains(capacity));
-        found.enclosed += u64::from(contains(typical, capacity) || is_in_band());
-        let mut draws = Draws::new(derive_seed(seed, "bisection"));
+        found.enclosed += u64::from(typical.contains(capacity) || is_in_band());
+        let mut draws = RandomDraws::new(derive_seed(seed, "bisection"));
         let bisected = bisect(RATE_MAX, WIDTH, |rate| {
             rate <= noisy(capacity, noise, &mut draws)
         });
@@ -134,7 +134,7 @@ fn counts(searches: u64, noise: f64) -> SearchCounts {
 }
 
 /// As `kgauge capacity` searches by default; full speed is up to 40 % off the capacity.
-fn settings(capacity: f64, draws: &mut Draws) -> SearchSettings {
+fn settings(capacity: f64, draws: &mut RandomDraws) -> SearchSettings {
     SearchSettings {
         rate_first: capacity * (0.6 + 0.8 * draws.uniform()),
         rate_min: 1.0,
@@ -148,12 +148,12 @@ fn settings(capacity: f64, draws: &mut Draws) -> SearchSettings {
 }
 
 /// The capacity in one window or trial.
-fn noisy(capacity: f64, noise: f64, draws: &mut Draws) -> f64 {
+fn noisy(capacity: f64, noise: f64, draws: &mut RandomDraws) -> f64 {
     capacity * (1.0 + noise * (2.0 * draws.uniform() - 1.0))
 }
 
 /// Measures what a search asks for, until it is done. Returns the seconds that it took.
-fn measure(search: &mut Search, capacity: f64, noise: f64, draws: &mut Draws) -> f64 {
+fn measure(search: &mut Search, capacity: f64, noise: f64, draws: &mut RandomDraws) -> f64 {
     let mut seconds = 0.0;
     for _ in 0..STEPS_MAX {
         let step = search.next_step();
@@ -169,28 +169,4 @@ fn measure(search: &mut Search, capacity: f64, noise: f64, draws: &mut Draws) ->
         search.record(step, &windows, rate.min(capacity));
     }
     seconds
-}
-
-fn contains(bounds: CapacityBounds, rate: f64) -> bool {
-    bounds.lower.is_some_and(|lower| lower <= rate)
-        && bounds.upper.is_some_and(|upper| rate <= upper)
-}
-
-/// Random numbers in order.
-struct Draws {
-    random: Random,
-    at: u64,
-}
-
-impl Draws {
-    fn new(seed: u64) -> Draws {
-        let random = Random::new(seed);
-        Draws { random, at: 0 }
-    }
-
-    /// From 0 to 1.
-    fn uniform(&mut self) -> f64 {
-        self.at += 1;
-        (-self.random.exponential(self.at)).exp()
-    }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use kgauge_analyze::search::{GoalWindow, LoadClass, Reading};
+use kgauge_analyze::statistics::RandomDraws;
 use serde_json::json;
 
-use super::draws::Draws;
 use crate::folders::{is_installed, mark_installed, root};
 use crate::kafka::Job;
 use crate::say::print_line;
@@ -24,7 +24,7 @@ struct Case {
 
 /// Runs the part. True if every class is the same.
 pub(super) fn check() -> Result<bool> {
-    let mut draws = Draws::new(1);
+    let mut draws = RandomDraws::new(1);
     let cases: Vec<Case> = (0..CASES).map(|_| Case::drawn(&mut draws)).collect();
     let input: String = cases.iter().map(Case::line).collect();
     let mut command = Command::new(installed()?);
@@ -65,7 +65,7 @@ pub(super) fn check() -> Result<bool> {
 
 impl Case {
     /// Up to twelve windows, short ones among them. Durations are whole seconds, so that sums are exact.
-    fn drawn(draws: &mut Draws) -> Case {
+    fn drawn(draws: &mut RandomDraws) -> Case {
         let mut below = |most: u32| (draws.uniform() * f64::from(most)).floor();
         let exceed = [0.0, 0.25, 0.5, 0.75][below(4) as usize % 4];
         let window_s = 1.0 + below(10);

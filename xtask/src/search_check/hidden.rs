@@ -8,9 +8,9 @@
 
 use anyhow::Result;
 use kgauge_analyze::search::bisect;
+use kgauge_analyze::statistics::RandomDraws;
 
 use super::CheckedSearches;
-use super::draws::Draws;
 use super::runs::{FoundCapacity, SearchJob, search_all};
 use crate::say::print_line;
 
@@ -134,7 +134,7 @@ impl HiddenCounts {
 
 /// From 2,000 to 20,000 records/s, so that some searches can run at the same time.
 fn capacity(seed: u32) -> f64 {
-    let part = Draws::new(u64::from(seed)).uniform();
+    let part = RandomDraws::new(u64::from(seed)).uniform();
     (2_000.0 * 10f64.powf(part)).round()
 }
 

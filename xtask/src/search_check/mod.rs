@@ -2,7 +2,6 @@
 //! capacity is given, or another program's answer beside ours. Simulated targets are in `kgauge truth --only search`.
 
 mod classification;
-mod draws;
 mod hidden;
 mod kafka;
 mod knee;

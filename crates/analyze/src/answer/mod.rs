@@ -22,8 +22,7 @@ pub use factor_values::{FactorUnit, FactorValues};
 pub use figures::{AnswerFigure, FigureFinding};
 pub use outage::OutageAnswer;
 pub use verification::{
-    AnomalyCount, AnomalySum, CutShortSum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum,
-    Verification,
+    AnomalyCount, AnomalySum, CutShortSum, Staleness, TrialAnomalies, TrialPlace, Verification,
 };
 
 use crate::summary::{GoalStatus, Summary, TrialSummary};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kgauge_results::run::{
-    Anomaly, AnomalyPlace, CutShortRecord, UncheckedCause, VerificationRecord,
+    Anomaly, AnomalyPlace, CutShortRecord, UncheckedCause, UncheckedRecords, VerificationRecord,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub struct Verification {
     /// What was found, by class; the forbidden ones first.
     pub anomalies: Vec<AnomalySum>,
     /// What could not be checked, by cause.
-    pub unchecked: Vec<UncheckedSum>,
+    pub unchecked: Vec<UncheckedRecords>,
 }
 
 /// The checks of repeats that were cut short.
@@ -96,17 +96,6 @@ pub struct TrialPlace {
     pub flow: Option<String>,
     /// The records.
     pub place: AnomalyPlace,
-}
-
-/// Records that could not be checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct UncheckedSum {
-    /// Why.
-    pub cause: UncheckedCause,
-    /// Acked records; 0 if their number is not known.
-    pub records: u64,
-    /// Partitions with such records.
-    pub partitions: u32,
 }
 
 impl Verification {
@@ -193,7 +182,7 @@ pub(super) fn verification<'a>(
 ) -> Option<Verification> {
     let mut sum = Verification::default();
     let mut anomalies: BTreeMap<(bool, bool, Anomaly), AnomalySum> = BTreeMap::new();
-    let mut unchecked: BTreeMap<UncheckedCause, UncheckedSum> = BTreeMap::new();
+    let mut unchecked: BTreeMap<UncheckedCause, UncheckedRecords> = BTreeMap::new();
     for trial in trials {
         let mut checks: Vec<(u32, &VerificationRecord)> = Vec::new();
         for repeat in &trial.repeats {
@@ -229,7 +218,7 @@ pub(super) fn verification<'a>(
                 }));
             }
             for one in &record.unchecked {
-                let all = unchecked.entry(one.cause).or_insert(UncheckedSum {
+                let all = unchecked.entry(one.cause).or_insert(UncheckedRecords {
                     cause: one.cause,
                     records: 0,
                     partitions: 0,

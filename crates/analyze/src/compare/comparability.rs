@@ -22,7 +22,7 @@ pub struct RunDifference {
     /// True when figures are not comparable for it; else it is only to be known.
     pub bars: bool,
     /// True when the runs of that side differ among themselves.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub within: bool,
     /// Of a side of several runs, the id of the one that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -421,11 +421,6 @@ fn broker_settings(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<Diff
     });
     let settings: Vec<BrokerSettingDifference> = both.collect();
     (!settings.is_empty()).then_some(DifferenceFact::BrokerSettings { settings })
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 impl RunDifference {

@@ -4,7 +4,7 @@
 
 use super::holm::adjusted;
 use super::welch::{self, RunSpread, ratio};
-use crate::statistics::draws::RandomDraws;
+use crate::statistics::RandomDraws;
 
 /// Drawn comparisons for each figure of the table: known to 0.3 of a hundred at 95, or to 1 in a build that is not
 /// optimised.

@@ -44,7 +44,7 @@ pub use row::{
 };
 
 pub use trials::{
-    FigureRatio, TrialFigure, TrialFinding, TrialPoint, UndecidedCause, pair_figures, trial_figures,
+    TrialFigure, TrialFinding, TrialPoint, UndecidedCause, pair_figures, trial_figures,
 };
 
 use crate::summary::Summary;

@@ -15,7 +15,7 @@ use super::holm::adjusted;
 use super::power::{MoreNeeded, SampleSize, more_needed};
 use super::row::{Caveat, Cell, FigureKind};
 use super::welch::{self, ALPHA, RunSpread};
-use crate::statistics::Interval;
+use crate::statistics::{FigureRatio, Interval};
 use crate::summary::{Summary, TrialSummary};
 
 /// Differences that are smaller are none: one of a thousand.
@@ -78,15 +78,6 @@ pub enum TrialFinding {
     Undecided(UndecidedCause),
 }
 
-/// A ratio of geometric means over the repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FigureRatio {
-    /// The ratio.
-    pub ratio: f64,
-    /// Its 95 % interval, of this comparison alone.
-    pub interval: Interval,
-}
-
 /// Why a figure is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -111,7 +102,8 @@ impl TrialFigure {
         }
     }
 
-    /// A point divided by another one; `None` where a repeat is zero or one of the two has a single repeat.
+    /// A point divided by another one, with the 95 % interval of this comparison alone; `None` where a repeat is zero or
+    /// one of the two has a single repeat.
     pub fn ratio(&self, point: usize, base: usize) -> Option<FigureRatio> {
         let found = ratio(self.points.get(point)?, self.points.get(base)?)?;
         Some(FigureRatio {

@@ -36,6 +36,12 @@ impl CapacityBounds {
             (None, _) | (_, None) => false,
         }
     }
+
+    /// Whether both bounds exist, and the rate is neither below nor above them.
+    pub fn contains(&self, rate: f64) -> bool {
+        self.lower.is_some_and(|lower| lower <= rate)
+            && self.upper.is_some_and(|upper| rate <= upper)
+    }
 }
 
 /// All loads of a search, by rising rate.

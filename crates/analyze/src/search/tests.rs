@@ -4,7 +4,7 @@ use super::{
     CapacityBounds, GoalWindow, LoadPurpose, ReadingKind, Search, SearchSettings, SearchStep,
     bisect, typical_band,
 };
-use crate::statistics::draws::RandomDraws;
+use crate::statistics::RandomDraws;
 
 /// No search of these tests needs more.
 const STEPS_MAX: usize = 200;
@@ -34,18 +34,31 @@ fn measure(
     let mut seconds = 0.0;
     for _ in 0..STEPS_MAX {
         let step = search.next_step();
-        let SearchStep::Measure { rate, windows, .. } = step else {
+        if step == SearchStep::Done {
             return seconds;
-        };
-        let window = |_| GoalWindow {
-            duration_s: WINDOW_S,
-            kept: keeps(rate),
-        };
-        let windows: Vec<GoalWindow> = (0..windows).map(window).collect();
-        seconds += WINDOW_S * windows.len() as f64;
-        search.record(step, &windows, achieves(rate));
+        }
+        seconds += measure_step(search, step, &mut keeps, &achieves);
     }
     panic!("no end after {STEPS_MAX} steps: {:?}", search.loads());
+}
+
+/// One step of [`measure`].
+fn measure_step(
+    search: &mut Search,
+    step: SearchStep,
+    mut keeps: impl FnMut(f64) -> bool,
+    achieves: impl Fn(f64) -> f64,
+) -> f64 {
+    let SearchStep::Measure { rate, windows, .. } = step else {
+        return 0.0;
+    };
+    let window = |_| GoalWindow {
+        duration_s: WINDOW_S,
+        kept: keeps(rate),
+    };
+    let windows: Vec<GoalWindow> = (0..windows).map(window).collect();
+    search.record(step, &windows, achieves(rate));
+    WINDOW_S * windows.len() as f64
 }
 
 /// A capacity from 1,000 to 1,000,000 records/s, and a search that begins within 40 % of it.
@@ -54,11 +67,6 @@ fn drawn(seed: u64) -> (f64, Search, RandomDraws) {
     let capacity = 1_000f64.powf(1.0 + draws.uniform());
     let first = capacity * (0.6 + 0.8 * draws.uniform());
     (capacity, Search::new(settings(first)), draws)
-}
-
-fn contains(bounds: CapacityBounds, rate: f64) -> bool {
-    bounds.lower.is_some_and(|lower| lower <= rate)
-        && bounds.upper.is_some_and(|upper| rate <= upper)
 }
 
 #[test]
@@ -71,7 +79,7 @@ fn the_bracket_of_a_steady_target_contains_its_capacity() {
         let seconds = measure(&mut search, |rate| rate <= capacity, acked);
         for kind in ReadingKind::ALL {
             let bounds = search.bounds(kind);
-            assert!(contains(bounds, capacity), "{capacity} not in {bounds:?}");
+            assert!(bounds.contains(capacity), "{capacity} not in {bounds:?}");
             assert!(bounds.is_within(0.02), "{bounds:?}");
         }
         let bisection = bisect(2.0 * capacity, 0.02, |rate| rate <= capacity);
@@ -91,7 +99,7 @@ fn the_readings_and_the_band_of_a_noisy_target_enclose_its_capacity() {
         measure(&mut search, keeps, |rate| rate.min(capacity));
         let [strict, typical] = ReadingKind::ALL.map(|kind| search.bounds(kind));
         let band = typical_band(search.loads()).unwrap();
-        enclosed += u64::from(band.contains(capacity) || contains(typical, capacity));
+        enclosed += u64::from(band.contains(capacity) || typical.contains(capacity));
         in_order += u64::from(strict.lower <= typical.lower && strict.upper <= typical.upper);
         // No window of it can break below 95 % of the capacity.
         assert!(strict.upper.unwrap() > 0.95 * capacity, "{strict:?}");
@@ -105,7 +113,7 @@ fn a_latency_knee_far_below_full_speed_is_found() {
     let mut search = Search::new(settings(1e6));
     // The target acks everything; only the latency breaks the goal.
     measure(&mut search, |rate| rate <= 123_456.0, |rate| rate);
-    assert!(contains(search.bounds(ReadingKind::Strict), 123_456.0));
+    assert!(search.bounds(ReadingKind::Strict).contains(123_456.0));
 }
 
 #[test]
@@ -138,13 +146,7 @@ fn a_broken_window_while_an_end_is_confirmed_reopens_the_search() {
     let mut confirmed = None;
     for _ in 0..STEPS_MAX {
         let step = search.next_step();
-        let SearchStep::Measure {
-            rate,
-            windows,
-            purpose,
-            ..
-        } = step
-        else {
+        let SearchStep::Measure { rate, purpose, .. } = step else {
             break;
         };
         let is_first = purpose == LoadPurpose::Confirm && confirmed.is_none();
@@ -152,11 +154,8 @@ fn a_broken_window_while_an_end_is_confirmed_reopens_the_search() {
             confirmed = search.bounds(ReadingKind::Strict).lower;
             assert_eq!(confirmed, Some(rate));
         }
-        let window = GoalWindow {
-            duration_s: WINDOW_S,
-            kept: rate <= 900.0 && !is_first,
-        };
-        search.record(step, &vec![window; windows], rate.min(900.0));
+        let keeps = |rate: f64| rate <= 900.0 && !is_first;
+        measure_step(&mut search, step, keeps, |rate| rate.min(900.0));
     }
     let lower = search.bounds(ReadingKind::Strict).lower;
     assert!(lower < confirmed, "{lower:?} after {confirmed:?}");
@@ -179,11 +178,8 @@ fn a_new_rate_gets_one_window_before_it_gets_many() {
         let is_new = search.loads().at(rate).is_none();
         assert!(!is_new || windows <= 2, "{windows} windows at {rate}");
         assert!(!is_new || purpose != LoadPurpose::Confirm);
-        let window = GoalWindow {
-            duration_s: WINDOW_S,
-            kept: rate <= capacity,
-        };
-        search.record(step, &vec![window; windows], rate.min(capacity));
+        let keeps = |rate| rate <= capacity;
+        measure_step(&mut search, step, keeps, |rate| rate.min(capacity));
     }
     assert_eq!(search.next_step(), SearchStep::Done);
 }
@@ -195,16 +191,10 @@ fn a_search_goes_on_from_its_recorded_steps() {
     for _ in 0..5 {
         let step = search.next_step();
         assert_eq!(replayed.next_step(), step);
-        let SearchStep::Measure { rate, windows, .. } = step else {
-            break;
-        };
-        let window = GoalWindow {
-            duration_s: WINDOW_S,
-            kept: rate <= capacity,
-        };
-        let windows = vec![window; windows];
-        search.record(step, &windows, rate.min(capacity));
-        replayed.record(step, &windows, rate.min(capacity));
+        for search in [&mut search, &mut replayed] {
+            let keeps = |rate| rate <= capacity;
+            measure_step(search, step, keeps, |rate| rate.min(capacity));
+        }
     }
     assert_eq!(search, replayed);
 }

@@ -1,7 +1,7 @@
 //! Simulated tests on a noisy machine: what they find, how often they are wrong, and what they cost.
 
 use super::{PairDecision, PairOfEquals, decide, ratio_interval, resample};
-use crate::statistics::draws::RandomDraws;
+use crate::statistics::RandomDraws;
 
 /// No test is longer.
 const PAIRS_MAX: usize = 80;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::draws::{SizingDraws, quantile};
+use super::draws::{begin_draws, quantile};
 use crate::statistics::Interval;
 
 /// So many sets of blocks are drawn for the interval.
@@ -49,7 +49,7 @@ impl CodecRatio {
     pub fn of(codec: &str, blocks: &[SampleBlock]) -> Option<CodecRatio> {
         let ratio = ratio(blocks.iter())?;
         let resampled = |draw: usize| {
-            let mut draws = SizingDraws::new("blocks", draw);
+            let mut draws = begin_draws("blocks", draw);
             let picked: Vec<&SampleBlock> =
                 blocks.iter().filter_map(|_| draws.choose(blocks)).collect();
             self::ratio(picked.into_iter())

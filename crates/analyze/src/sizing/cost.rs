@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::draws::{SizingDraws, quantile};
+use super::draws::{begin_draws, quantile};
 use super::facts::TrialFacts;
 use super::least_squares::non_negative_least_squares;
 use super::need::SizingNeed;
@@ -245,7 +245,7 @@ impl CostModel {
 
     /// What other trials might have shown, with the error of predicting one of them from the others.
     pub(super) fn drawn(&self, draw: usize) -> UnitCosts {
-        let mut draws = SizingDraws::new("errors", draw);
+        let mut draws = begin_draws("errors", draw);
         let error = draws.choose(&self.errors).copied().unwrap_or(1.0);
         let costs = self.draws.get(draw).copied().unwrap_or(self.costs);
         costs.times(error)
@@ -344,7 +344,7 @@ fn folds(setups: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 /// As many setups, drawn with replacement, and of each as many trials.
 fn resampled(setups: &[Vec<usize>], draw: usize) -> Vec<usize> {
-    let mut draws = SizingDraws::new("trials", draw);
+    let mut draws = begin_draws("trials", draw);
     let mut drawn = Vec::new();
     for _ in setups {
         if let Some(setup) = draws.choose(setups) {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::draws::{SizingDraws, quantile};
+use super::draws::{begin_draws, quantile};
 use super::facts::TrialFacts;
 use super::range::EXTRAPOLATION_MAX;
 
@@ -104,7 +104,7 @@ impl LatencyCurves {
 
     /// The same of one setup, somewhere between the load that kept the goal and the one that broke it.
     pub(super) fn drawn_part(&self, goal_ns: f64, draw: usize) -> Option<f64> {
-        let mut draws = SizingDraws::new("latency", draw);
+        let mut draws = begin_draws("latency", draw);
         let edges = self.edges(goal_ns);
         let edge = draws.choose(&edges)?;
         let gap = edge.broke.map_or(0.0, |broke| (broke - edge.kept).max(0.0));

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cost::BrokerWork;
-use super::draws::quantile;
+use super::draws::{begin_draws, quantile};
 use super::facts::TrialFacts;
 use super::need::SizingNeed;
 
@@ -77,7 +77,7 @@ impl<'a> HabitTrials<'a> {
 
     /// What another set of the same kind of trials might have shown. The ratio of a sample has its own interval.
     pub(super) fn drawn(&self, need: &SizingNeed, draw: usize) -> ClientHabits {
-        let mut draws = super::draws::SizingDraws::new("clients", draw);
+        let mut draws = begin_draws("clients", draw);
         let mut again = |from: &[&'a TrialFacts]| -> Vec<&'a TrialFacts> {
             from.iter()
                 .filter_map(|_| draws.choose(from).copied())

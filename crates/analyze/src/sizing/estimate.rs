@@ -3,7 +3,7 @@
 use super::cost::{CostModel, DRAWS, UnitCosts};
 use super::curve::LatencyCurves;
 use super::demand::{ClientHabits, HabitTrials};
-use super::draws::{SizingDraws, quantile};
+use super::draws::{begin_draws, quantile};
 use super::facts::TrialFacts;
 use super::need::SizingNeed;
 use crate::statistics::{Interval, mean};
@@ -60,7 +60,7 @@ impl Estimates {
             cores_max: is_embedded.then_some(1.0),
         };
         let draw = |draw: usize| {
-            let mut draws = SizingDraws::new("memory and partitions", draw);
+            let mut draws = begin_draws("memory and partitions", draw);
             let again = resident.iter().filter_map(|_| draws.choose(&resident));
             Estimate {
                 costs: model.drawn(draw),

@@ -1,9 +1,8 @@
-//! Statistics over repeats (mean with its interval, spread, two modes), and over time (steadiness).
+//! Statistics over repeats (mean with its interval, spread, two modes), and over time (steadiness); random draws.
 
 #[cfg(test)]
 mod coverage;
-#[cfg(test)]
-pub(crate) mod draws;
+mod draws;
 mod mean;
 mod repeats;
 mod sequence;
@@ -11,9 +10,10 @@ mod spread;
 mod steadiness;
 mod student;
 
+pub use draws::RandomDraws;
 pub use mean::{mean, median, weighted_mean};
 pub use repeats::{TOGETHER_MIN, check_repeats, check_repeats_of_logs, trend};
 pub use sequence::anytime_interval;
-pub use spread::{Interval, Spread};
+pub use spread::{FigureRatio, Interval, Spread};
 pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};
 pub use student::{t_95, t_factor};

@@ -41,7 +41,7 @@ pub fn anytime_interval(values: &[f64], alpha: f64) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::draws::RandomDraws;
+    use crate::statistics::RandomDraws;
 
     #[test]
     fn a_worked_example_comes_out() {

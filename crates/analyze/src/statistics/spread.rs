@@ -39,6 +39,15 @@ pub struct Spread {
     pub values: Vec<f64>,
 }
 
+/// The ratio of two figures, and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FigureRatio {
+    /// The ratio of their geometric means.
+    pub ratio: f64,
+    /// Its interval.
+    pub interval: Interval,
+}
+
 /// From where to where.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {

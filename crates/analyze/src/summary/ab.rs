@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::verdict::MetricUnit;
-use crate::statistics::{Interval, Spread};
+use crate::statistics::{FigureRatio, Interval, Spread};
 
 /// An A/B test. Ratios are B / A; intervals hold 95 % however often the test was checked.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -52,7 +52,7 @@ pub struct AbSummary {
     /// The second measurement of a block divided by the first: the effect of the order, which does not favour a side.
     /// Absent if both were measured at the same time, and with too few pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order_effect: Option<AbRatio>,
+    pub order_effect: Option<FigureRatio>,
     /// The blocks, in order.
     pub blocks: Vec<AbStep>,
     /// What tests of this machine's noise do; only if both sides are the same.
@@ -118,15 +118,6 @@ pub enum AbVerdict {
     NoDifference,
     /// Neither is clear so far.
     Inconclusive,
-}
-
-/// A ratio and where it lies.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct AbRatio {
-    /// The geometric mean.
-    pub ratio: f64,
-    /// Its interval.
-    pub interval: Interval,
 }
 
 /// A block, and what was known after it.

@@ -29,7 +29,7 @@ pub mod warning;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use ab::{AbFalseAlarms, AbRatio, AbSideSummary, AbStep, AbSummary, AbVerdict};
+pub use ab::{AbFalseAlarms, AbSideSummary, AbStep, AbSummary, AbVerdict};
 pub use agents::{AgentLossSummary, AgentNetworkSummary, AgentSummary, AgentsSummary};
 pub use blame::{ClientWait, LatenessCause};
 pub use build::{

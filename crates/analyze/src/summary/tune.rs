@@ -5,9 +5,10 @@ use kgauge_scenario::{SettingScope, TuneGoal, TunePreset};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ab::{AbRatio, AbSummary};
+use super::ab::AbSummary;
 use super::limit::Bottleneck;
 use super::verdict::{GoalStatus, MetricUnit};
+use crate::statistics::FigureRatio;
 use crate::tuning::table::{SettingCost, SettingRisk};
 
 /// A search for better settings. Ratios are the goal's figure with new settings, divided by that with the settings in
@@ -103,7 +104,7 @@ impl TuneSummary {
     }
 
     /// Whether an interval reaches beyond the width on the better side; an unknown one does.
-    fn may_help(&self, ratio: Option<AbRatio>) -> bool {
+    fn may_help(&self, ratio: Option<FigureRatio>) -> bool {
         ratio.is_none_or(|ratio| match self.more_is_better {
             true => ratio.interval.high > 1.0 + self.width,
             false => ratio.interval.low < 1.0 / (1.0 + self.width),
@@ -151,7 +152,7 @@ pub struct TriedSetting {
     /// Its effect on the figure. Intervals of a screening hold together with 95 %; without one, it is the proof's.
     /// Absent if the setting was not measured alone, or not often enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<AbRatio>,
+    pub ratio: Option<FigureRatio>,
     /// What that says.
     pub effect: SettingEffect,
     /// What it costs, as far as the table of settings knows.
@@ -188,7 +189,7 @@ pub struct RacedCandidate {
     pub changes: Vec<SettingLine>,
     /// Its effect on the figure; the interval holds after any number of blocks. Absent with too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<AbRatio>,
+    pub ratio: Option<FigureRatio>,
     /// How it left the race.
     pub place: RacePlace,
 }
@@ -223,7 +224,7 @@ pub struct SettingLine {
     pub today: Option<String>,
     /// The effect of this setting in the screening; absent if it was not screened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<AbRatio>,
+    pub ratio: Option<FigureRatio>,
     /// What it costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<SettingCost>,
@@ -289,7 +290,7 @@ pub struct SideEffect {
     pub winner: f64,
     /// The ratio of the two; absent with too few repeats for an interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<AbRatio>,
+    pub ratio: Option<FigureRatio>,
 }
 
 /// Figures that show what a change costs elsewhere.

@@ -10,7 +10,7 @@ use kgauge_scenario::{
 
 use super::*;
 use crate::sequential::{PairDecision, decide};
-use crate::statistics::draws::RandomDraws;
+use crate::statistics::RandomDraws;
 use crate::summary::GoalStatus;
 
 /// A measurement with its topic and warm-up.

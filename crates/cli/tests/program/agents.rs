@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -73,6 +73,15 @@ impl Drop for Listening {
     }
 }
 
+fn two_agents(site: &Site) -> [Listening; 2] {
+    [(); 2].map(|()| Listening::start(site, "token"))
+}
+
+/// The value of `--agents` for both.
+fn addresses(agents: &[Listening; 2]) -> String {
+    format!("{},{}", agents[0].address, agents[1].address)
+}
+
 fn acked(run: &Path) -> (u64, u64) {
     let summary = json(&run.join("summary.json"));
     let counted = &summary["trials"][0]["counted"][0];
@@ -126,11 +135,8 @@ fn counts_of_all_agents_end_a_hold_without_a_duration() {
 fn agents_that_listen_serve_one_run_after_the_other_and_refuse_a_wrong_token() {
     let site = site();
     site.write("other", "fedcba9876543210fedcba9876543210\n");
-    let agents = [
-        Listening::start(&site, "token"),
-        Listening::start(&site, "token"),
-    ];
-    let both = format!("{},{}", agents[0].address, agents[1].address);
+    let agents = two_agents(&site);
+    let both = addresses(&agents);
     let run = |token: &str, out: &str| {
         site.run(&[
             "run",
@@ -155,7 +161,7 @@ fn agents_that_listen_serve_one_run_after_the_other_and_refuse_a_wrong_token() {
 
 /// Starts a run on two agents, and waits until it measures.
 fn measuring(site: &Site, agents: &[Listening; 2], more: &[&str]) -> Child {
-    let both = format!("{},{}", agents[0].address, agents[1].address);
+    let both = addresses(agents);
     let arguments = [
         "run",
         "spread.yaml",
@@ -174,14 +180,29 @@ fn measuring(site: &Site, agents: &[Listening; 2], more: &[&str]) -> Child {
     lead
 }
 
+/// Starts a run that tolerates a lost agent, and kills the second of its two agents. Returns what the run prints.
+fn lose_agent(site: &Site, option: &str) -> Output {
+    let agents = two_agents(site);
+    let more = [
+        "--agents-lost",
+        "tolerate",
+        "--set",
+        "stages.hold=5 s",
+        option,
+    ];
+    let lead = measuring(site, &agents, &more);
+    agents[1].signal(Signal::KILL);
+    let output = lead.wait_with_output().unwrap();
+    // Records that were in flight in the lost agent have no known outcome.
+    assert!(matches!(output.status.code(), Some(0 | 1)));
+    output
+}
+
 #[test]
 fn a_killed_or_stopped_agent_ends_the_run_and_what_was_measured_is_kept() {
     for signal in [Signal::KILL, Signal::STOP] {
         let site = site();
-        let agents = [
-            Listening::start(&site, "token"),
-            Listening::start(&site, "token"),
-        ];
+        let agents = two_agents(&site);
         let lead = measuring(&site, &agents, &[]);
         agents[1].signal(signal);
         let begin = Instant::now();
@@ -200,22 +221,7 @@ fn a_killed_or_stopped_agent_ends_the_run_and_what_was_measured_is_kept() {
 #[test]
 fn a_run_that_tolerates_the_loss_goes_on_and_marks_its_figures() {
     let site = site();
-    let agents = [
-        Listening::start(&site, "token"),
-        Listening::start(&site, "token"),
-    ];
-    let more = [
-        "--agents-lost",
-        "tolerate",
-        "--set",
-        "stages.hold=5 s",
-        "-v",
-    ];
-    let lead = measuring(&site, &agents, &more);
-    agents[1].signal(Signal::KILL);
-    let output = lead.wait_with_output().unwrap();
-    // Records that were in flight in the lost agent have no known outcome.
-    assert!(matches!(output.status.code(), Some(0 | 1)));
+    let output = lose_agent(&site, "-v");
     let table = text(&output.stdout);
     assert!(table.contains("lost agent 1"), "{table}");
     assert!(table.contains("† an agent was lost"), "{table}");
@@ -247,21 +253,7 @@ fn the_records_of_all_agents_are_verified_by_the_lead() {
 #[test]
 fn what_a_lost_agent_has_sent_is_verified_and_the_rest_is_reported() {
     let site = site();
-    let agents = [
-        Listening::start(&site, "token"),
-        Listening::start(&site, "token"),
-    ];
-    let more = [
-        "--agents-lost",
-        "tolerate",
-        "--set",
-        "stages.hold=5 s",
-        "--verify",
-    ];
-    let lead = measuring(&site, &agents, &more);
-    agents[1].signal(Signal::KILL);
-    let output = lead.wait_with_output().unwrap();
-    assert!(matches!(output.status.code(), Some(0 | 1)));
+    lose_agent(&site, "--verify");
     let verification = &json(&site.path("out/summary.json"))["verification"];
     let number = |key: &str| verification[key].as_u64().unwrap();
     // The other agent sent half of 10,000 records.
@@ -280,10 +272,7 @@ fn what_a_lost_agent_has_sent_is_verified_and_the_rest_is_reported() {
 #[test]
 fn an_agent_whose_lead_was_killed_stops_within_a_second() {
     let site = site();
-    let agents = [
-        Listening::start(&site, "token"),
-        Listening::start(&site, "token"),
-    ];
+    let agents = two_agents(&site);
     let mut lead = measuring(&site, &agents, &[]);
     let threads = |agent: &Listening| {
         let tasks = fs::read_dir(format!("/proc/{}/task", agent.process.id()));

@@ -66,16 +66,33 @@ fn verification(site: &Site) -> Value {
     verification
 }
 
-fn topics(site: &Site, servers: &str) -> String {
-    good(&site.run(&["kafka-topics", "--bootstrap-server", servers, "--list"]))
+/// A cluster that outlives a run, which is killed as by [`kill_in_repeat`].
+fn killed_on_cluster() -> (Site, ServingCluster, u64) {
+    let site = Site::new();
+    let cluster = ServingCluster::start(&site, &["embedded:2"]);
+    let acked = kill_in_repeat(&site, &["--target", &cluster.servers]);
+    (site, cluster, acked)
+}
+
+/// What `kafka-topics` prints.
+fn kafka_topics(site: &Site, cluster: &ServingCluster, options: &[&str]) -> String {
+    let tool = ["kafka-topics", "--bootstrap-server", &cluster.servers];
+    good(&site.run(&[&tool[..], options].concat()))
+}
+
+/// Deletes the topic of the killed run. Returns its name.
+fn delete_topic(site: &Site, cluster: &ServingCluster) -> String {
+    let created = events(&site.path("out"), "topic-created");
+    let topic = created[0]["topic"].as_str().unwrap();
+    kafka_topics(site, cluster, &["--delete", "--topic", topic]);
+    topic.to_owned()
 }
 
 #[test]
 fn the_acked_records_of_a_killed_repeat_are_checked_before_it_runs_again() {
-    let site = Site::new();
-    let cluster = ServingCluster::start(&site, &["embedded:2"]);
-    let acked = kill_in_repeat(&site, &["--target", &cluster.servers]);
-    assert!(topics(&site, &cluster.servers).contains("kgauge-"));
+    let (site, cluster, acked) = killed_on_cluster();
+    let topics = || kafka_topics(&site, &cluster, &["--list"]);
+    assert!(topics().contains("kgauge-"));
     good(&resume(&site));
     let found = verification(&site);
     let cut_short = &found["cut_short"];
@@ -90,22 +107,17 @@ fn the_acked_records_of_a_killed_repeat_are_checked_before_it_runs_again() {
     let text = found["text"].as_str().unwrap();
     let all = "were read back, once and in order, with their contents. Cut short: ";
     assert!(text.contains(all), "{text}");
-    let left = topics(&site, &cluster.servers);
+    let left = topics();
     assert!(!left.contains("kgauge-"), "both topics are deleted: {left}");
 }
 
 #[test]
 fn acked_records_that_a_killed_repeat_lost_fail_the_resumed_run() {
-    let site = Site::new();
-    let cluster = ServingCluster::start(&site, &["embedded:2"]);
-    let acked = kill_in_repeat(&site, &["--target", &cluster.servers]);
-    let created = events(&site.path("out"), "topic-created");
-    let topic = created[0]["topic"].as_str().unwrap();
-    let tool = ["kafka-topics", "--bootstrap-server", &cluster.servers];
-    let of_topic = ["--topic", topic];
-    good(&site.run(&[&tool[..], &of_topic, &["--delete"]].concat()));
+    let (site, cluster, acked) = killed_on_cluster();
+    let topic = delete_topic(&site, &cluster);
+    let create = ["--create", "--topic", &topic];
     let layout = ["--partitions", "2", "--replication-factor", "1"];
-    good(&site.run(&[&tool[..], &of_topic, &["--create"], &layout].concat()));
+    kafka_topics(&site, &cluster, &[&create[..], &layout].concat());
     check_status(&resume(&site), 1);
     let found = verification(&site);
     let lost = &found["anomalies"][0];
@@ -117,13 +129,8 @@ fn acked_records_that_a_killed_repeat_lost_fail_the_resumed_run() {
 
 #[test]
 fn the_report_names_acked_records_of_a_killed_repeat_that_cannot_be_checked() {
-    let site = Site::new();
-    let cluster = ServingCluster::start(&site, &["embedded:2"]);
-    let acked = kill_in_repeat(&site, &["--target", &cluster.servers]);
-    let created = events(&site.path("out"), "topic-created");
-    let topic = created[0]["topic"].as_str().unwrap();
-    let tool = ["kafka-topics", "--bootstrap-server", &cluster.servers];
-    good(&site.run(&[&tool[..], &["--delete", "--topic", topic]].concat()));
+    let (site, cluster, acked) = killed_on_cluster();
+    delete_topic(&site, &cluster);
     good(&resume(&site));
     check_unchecked(&site, "topic-gone", acked);
 

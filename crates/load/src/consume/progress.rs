@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 struct OwnedPosition(AtomicU64);
 
 impl OwnedPosition {
-    /// A million records per second reach this in nine years. The other bits are the consumer's number: each has a
-    /// thread, so there are fewer.
+    /// A million records per second reach this in nine years. The other bits are the lowest of the consumer's number:
+    /// two members of a group differ in them, because a group has at most 10,000.
     const OFFSET_BITS: u32 = 48;
 
     fn new(start: i64) -> OwnedPosition {

@@ -1,8 +1,8 @@
 //! The chart of a search for better settings: the effect of each setting with its interval, and the proof of the
 //! winner.
 
-use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::{AbRatio, TuneSummary};
+use kgauge_analyze::statistics::{FigureRatio, Interval};
+use kgauge_analyze::summary::TuneSummary;
 
 use super::{equal, equal_zone, percent};
 use crate::chart::{
@@ -20,14 +20,14 @@ pub(super) fn charts(search: &TuneSummary) -> Vec<Chart> {
 }
 
 /// A name and its effect, in the order of the chart.
-fn named(search: &TuneSummary) -> Vec<(String, AbRatio)> {
+fn named(search: &TuneSummary) -> Vec<(String, FigureRatio)> {
     let proof = search.winner.as_ref().map(|winner| &winner.proof);
     let proven = proof.and_then(|proof| {
         let (ratio, interval) = proof.ratio.zip(proof.interval)?;
-        Some(AbRatio { ratio, interval })
+        Some(FigureRatio { ratio, interval })
     });
     let settings = search.settings.iter();
-    let mut named: Vec<(String, AbRatio)> = settings
+    let mut named: Vec<(String, FigureRatio)> = settings
         .filter_map(|one| Some((format!("{}={}", one.name, one.value), one.ratio?)))
         // Without a screening, the only setting has the ratio of the proof.
         .filter(|(_, ratio)| proven != Some(*ratio))
@@ -43,7 +43,7 @@ fn clamped(ratio: f64) -> f64 {
 /// A legend entry and a point for each effect.
 fn points(
     search: &TuneSummary,
-    named: Vec<(String, AbRatio)>,
+    named: Vec<(String, FigureRatio)>,
 ) -> (Vec<LegendEntry>, Vec<ChartLine>) {
     let count = named.len();
     let pairs = named.into_iter().enumerate().map(|(index, (name, one))| {

@@ -1,9 +1,9 @@
 //! Whether every record is where its ack said.
 
 use kgauge_analyze::answer::{
-    AnomalySum, CutShortSum, Staleness, TrialAnomalies, TrialPlace, UncheckedSum, Verification,
+    AnomalySum, CutShortSum, Staleness, TrialAnomalies, TrialPlace, Verification,
 };
-use kgauge_results::run::{Anomaly, UncheckedCause};
+use kgauge_results::run::{Anomaly, UncheckedCause, UncheckedRecords};
 
 use crate::format;
 
@@ -224,7 +224,7 @@ fn time(unix_ms: u64) -> Option<String> {
     Some(format!("acked {} UTC", at.strftime("%H:%M:%S%.1f")))
 }
 
-fn unchecked(one: &UncheckedSum) -> String {
+fn unchecked(one: &UncheckedRecords) -> String {
     let records = match one.records {
         0 => format::counted(u64::from(one.partitions), "partition"),
         records => format::counted(records, "acked record"),
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn what_was_cut_short_has_a_separate_sentence() {
         let check = |cut_short: CutShortSum, causes: &[UncheckedCause]| {
-            let unchecked = causes.iter().map(|cause| UncheckedSum {
+            let unchecked = causes.iter().map(|cause| UncheckedRecords {
                 cause: *cause,
                 records: cut_short.acked,
                 partitions: 4,

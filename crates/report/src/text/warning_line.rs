@@ -144,7 +144,7 @@ fn few(findings: &[&Finding]) -> Option<(String, String)> {
     })
 }
 
-/// `9 of 15 throughputs are known to ±24 % or worse`.
+/// `9 of 15 throughputs have an interval of ±24 % or wider`.
 fn wide(findings: &[&Finding], summary: &Summary) -> String {
     let reaches = findings.iter().filter_map(|finding| match finding {
         Finding::WideInterval { reach } => Some(*reach),
@@ -156,7 +156,7 @@ fn wide(findings: &[&Finding], summary: &Summary) -> String {
     match (findings.len(), all) {
         (_, 1) => format!("throughput is only known to ±{least}"),
         (1, all) => format!("1 of {all} throughputs is only known to ±{least}"),
-        (some, all) => format!("{some} of {all} throughputs are known to ±{least} or worse"),
+        (some, all) => format!("{some} of {all} throughputs have an interval of ±{least} or wider"),
     }
 }
 

@@ -222,9 +222,13 @@ impl ActiveCheckup {
         }
     }
 
+    fn lengths(&self) -> PartLengths {
+        PartLengths::of(self.request.budget, self.reads_disk)
+    }
+
     /// The next part that fits into the budget and into the cluster.
     pub(crate) fn next_part(&mut self, capacity: Option<f64>) -> Option<CheckupPart> {
-        let lengths = PartLengths::of(self.request.budget, self.reads_disk);
+        let lengths = self.lengths();
         while let Some(part) = self.parts.pop_front() {
             let needed = Duration::from_secs(lengths.seconds(part));
             let brokers = self.facts.brokers.len();
@@ -251,7 +255,7 @@ impl ActiveCheckup {
             &ScenarioBasis {
                 goal: &self.request.goal,
                 limits,
-                lengths: PartLengths::of(self.request.budget, self.reads_disk),
+                lengths: self.lengths(),
                 producers: self.request.producers,
                 brokers: u32::try_from(self.facts.brokers.len()).unwrap_or(u32::MAX),
                 client_id,

@@ -1,6 +1,6 @@
 //! Ends all faults after a repeat, and waits until the cluster has recovered.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kgauge_client::cluster::MetadataView;
 use kgauge_load::Clock;
@@ -9,16 +9,13 @@ use kgauge_target::{Instruction, NodeState};
 
 use super::{FaultThread, Log, NodesReport, over};
 use crate::error::RunError;
-use crate::observer::Activity;
 use crate::processes;
+use crate::recovery_wait::RecoveryWait;
 use crate::session::Session;
 
 /// How long a cluster may take to recover: a broker of Apache Kafka starts again, and
 /// fetches what it missed.
 const WHOLE_MAX: Duration = Duration::from_secs(120);
-
-/// A cluster that recovers faster is not worth a line.
-const QUIET_MAX: Duration = Duration::from_secs(1);
 
 /// The pause between two checks of the cluster.
 const LOOK: Duration = Duration::from_millis(50);
@@ -51,15 +48,13 @@ pub(crate) fn restore(
     if session.stopping.is_wanted() || session.death().is_some() {
         return Ok(());
     }
-    let start = Instant::now();
+    let mut wait = RecoveryWait::begin();
     // Starting a broker again takes seconds; most clusters are whole at once.
-    let mut is_reported = false;
     if let Some(missing) = missing_nodes(session)? {
-        session.report(&Activity::Recovering { missing });
-        is_reported = true;
+        wait.report_now(session, &missing);
     }
     let healed = session.target.instruct(&Instruction::Restore);
-    healed.map_err(|words| not_whole(start, &words))?;
+    healed.map_err(|words| not_whole(&wait, &words))?;
     loop {
         let missing = match missing_nodes(session)? {
             None => missing_replicas(session, topic),
@@ -69,24 +64,21 @@ pub(crate) fn restore(
         if session.stopping.is_wanted() {
             return Ok(());
         }
-        if start.elapsed() >= WHOLE_MAX {
-            return Err(not_whole(start, &missing));
+        if wait.elapsed() >= WHOLE_MAX {
+            return Err(not_whole(&wait, &missing));
         }
-        if !is_reported && start.elapsed() >= QUIET_MAX {
-            session.report(&Activity::Recovering { missing });
-            is_reported = true;
-        }
+        wait.report(session, &missing);
         std::thread::sleep(LOOK);
     }
     session.target_processes = processes::own(session.target.processes());
-    let waited = start.elapsed().as_secs_f64();
+    let waited = wait.elapsed().as_secs_f64();
     let text = format!("all nodes are up and all replicas in sync, after {waited:.1} s");
     log.note(over(text, None, Vec::new(), NodesReport::default()));
     Ok(())
 }
 
-fn not_whole(start: Instant, words: &str) -> RunError {
-    let waited = start.elapsed().as_secs_f64();
+fn not_whole(wait: &RecoveryWait, words: &str) -> RunError {
+    let waited = wait.elapsed().as_secs_f64();
     let words = format!("the cluster has not recovered {waited:.0} s after the faults: {words}");
     RunError::cluster(words)
 }

@@ -28,8 +28,10 @@ use kgauge_wire::compress::Decompressor;
 
 use crate::counts::ends;
 use crate::error::{OrRunError, RunError};
+use crate::followers::FOLLOWERS_BEHIND;
 use crate::observer::{Activity, RunEvent};
 use crate::prepared_topic::PreparedTopic;
+use crate::recovery_wait::RecoveryWait;
 use crate::session::Session;
 pub(crate) use loaded::LoadedRepeat;
 use loaded::{ledger_kind, open, producers};
@@ -263,19 +265,17 @@ struct PartitionEnds {
 
 /// The ends, once followers have what the leaders have; or as they are after a while.
 fn settled_ends(session: &mut Session<'_>, topic: &str, interrupt: &Interrupt) -> PartitionEnds {
-    let deadline = Instant::now() + SETTLING_TIME_MAX;
+    let mut wait = RecoveryWait::begin();
     loop {
         let found = PartitionEnds {
             readable: session.cluster.end_offsets(topic).unwrap_or_default(),
             of_logs: ends(&mut session.cluster, topic).unwrap_or_default(),
         };
         let is_settled = !found.readable.is_empty() && found.readable == found.of_logs;
-        if is_settled || Instant::now() >= deadline || interrupt.is_raised() {
+        if is_settled || wait.elapsed() >= SETTLING_TIME_MAX || interrupt.is_raised() {
             return found;
         }
-        session.report(&Activity::Recovering {
-            missing: "followers that are not in sync yet".to_owned(),
-        });
+        wait.report(session, FOLLOWERS_BEHIND);
         std::thread::sleep(Duration::from_millis(100));
         let _ = session.cluster.refresh(&[topic]);
     }

@@ -12,8 +12,8 @@ use crate::sequential::{
     EVIDENCE_MIN, PairDecision, PairOfEquals, SignCount, decide, ratio_interval, resample,
 };
 use crate::series::wire_hold;
-use crate::statistics::{Spread, mean};
-use crate::summary::ab::{AbFalseAlarms, AbRatio, AbSideSummary, AbStep, AbSummary, AbVerdict};
+use crate::statistics::{FigureRatio, Spread, mean};
+use crate::summary::ab::{AbFalseAlarms, AbSideSummary, AbStep, AbSummary, AbVerdict};
 
 /// Tests that are drawn from pairs of equal sides end after this number of pairs.
 const DRAWN_PAIRS_MAX: u32 = 100;
@@ -100,12 +100,12 @@ fn order_log_ratio(block: &AbBlock) -> Option<f64> {
     })
 }
 
-fn order_effect(plan: &AbPlan, record: &AbRecord) -> Option<AbRatio> {
+fn order_effect(plan: &AbPlan, record: &AbRecord) -> Option<FigureRatio> {
     if plan.is_duet {
         return None;
     }
     let log_ratios: Vec<f64> = record.blocks.iter().filter_map(order_log_ratio).collect();
-    Some(AbRatio {
+    Some(FigureRatio {
         ratio: mean(log_ratios.iter().copied())?.exp(),
         interval: ratio_interval(&log_ratios)?,
     })

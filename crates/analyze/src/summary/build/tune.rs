@@ -10,8 +10,8 @@ use kgauge_scenario::{AbKind, AbPlan, AbSide, AbSidePlan, TunePlan, TuneSetting}
 use super::ab;
 use super::tune_elsewhere::elsewhere;
 use super::verdict::unit_of_value;
-use crate::statistics::{Interval, median};
-use crate::summary::ab::{AbRatio, AbSummary, AbVerdict};
+use crate::statistics::{FigureRatio, Interval, median};
+use crate::summary::ab::{AbSummary, AbVerdict};
 use crate::summary::tune::{
     ConditionRecord, PhaseCost, RacePlace, RacedCandidate, SettingEffect, SettingLine,
     TriedSetting, TuneSummary, TuneVerdict, TuneWinner,
@@ -105,7 +105,7 @@ fn screened_ratios(
     plan: &TunePlan,
     record: &TuneRecord,
     choice: &TuneChoice,
-) -> Vec<Option<AbRatio>> {
+) -> Vec<Option<FigureRatio>> {
     let phase = record.phase(TunePhaseKind::Screening);
     let effects = phase.map_or_else(Vec::new, |phase| {
         screened(phase, choice.settings.len(), sign(plan))
@@ -179,21 +179,21 @@ fn untried(record: &TuneRecord, index: u32, setting: &TuneSetting) -> Vec<String
 }
 
 /// What the proof says of a setting that is all that the winner changes.
-fn proven_ratio(winner: &TuneWinner, name: &str) -> Option<AbRatio> {
+fn proven_ratio(winner: &TuneWinner, name: &str) -> Option<FigureRatio> {
     let [only] = winner.changes.as_slice() else {
         return None;
     };
     let (ratio, interval) = winner.proof.ratio.zip(winner.proof.interval)?;
-    (only.names.join(", ") == name).then_some(AbRatio { ratio, interval })
+    (only.names.join(", ") == name).then_some(FigureRatio { ratio, interval })
 }
 
 /// By how much a ratio is better, as a logarithm; the lowest for an unknown one.
-fn gain(plan: &TunePlan, ratio: Option<AbRatio>) -> f64 {
+fn gain(plan: &TunePlan, ratio: Option<FigureRatio>) -> f64 {
     ratio.map_or(f64::NEG_INFINITY, |ratio| sign(plan) * ratio.ratio.ln())
 }
 
 /// The ratio of the figure, from a gain and its interval as logarithms.
-fn ratio_of(plan: &TunePlan, gain: f64, gains: Interval) -> Option<AbRatio> {
+fn ratio_of(plan: &TunePlan, gain: f64, gains: Interval) -> Option<FigureRatio> {
     let of_gain = |gain: f64| (sign(plan) * gain).exp();
     let ends = [of_gain(gains.low), of_gain(gains.high)];
     let interval = Interval {
@@ -202,10 +202,10 @@ fn ratio_of(plan: &TunePlan, gain: f64, gains: Interval) -> Option<AbRatio> {
     };
     let ratio = of_gain(gain);
     let is_sound = ratio.is_finite() && interval.high.is_finite();
-    is_sound.then_some(AbRatio { ratio, interval })
+    is_sound.then_some(FigureRatio { ratio, interval })
 }
 
-fn effect(plan: &TunePlan, ratio: AbRatio) -> SettingEffect {
+fn effect(plan: &TunePlan, ratio: FigureRatio) -> SettingEffect {
     let ends = [ratio.interval.low, ratio.interval.high].map(|end| sign(plan) * end.ln());
     let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
     let width = plan.width.ln_1p();
@@ -223,7 +223,7 @@ fn effect(plan: &TunePlan, ratio: AbRatio) -> SettingEffect {
 fn lines(
     options: &[TuneOption],
     choice: &TuneChoice,
-    ratios: &[Option<AbRatio>],
+    ratios: &[Option<FigureRatio>],
 ) -> Vec<SettingLine> {
     let line = |one: &TuneOption| {
         let setting = choice.settings.get(one.setting as usize)?;
@@ -259,7 +259,7 @@ fn lines(
 
 fn raced(plan: &TunePlan, record: &TuneRecord, choice: &TuneChoice) -> Vec<RacedCandidate> {
     let ratios = screened_ratios(plan, record, choice);
-    let candidate = |arm: &TuneArm, ratio: Option<AbRatio>, place: RacePlace| RacedCandidate {
+    let candidate = |arm: &TuneArm, ratio: Option<FigureRatio>, place: RacePlace| RacedCandidate {
         trial: arm.trial,
         changes: lines(&arm.options, choice, &ratios),
         ratio,

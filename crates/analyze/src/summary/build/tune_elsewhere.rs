@@ -8,8 +8,7 @@ use kgauge_scenario::{AbMetric, FigureName, FlowPlan, Metric, Shape, Statistic, 
 
 use super::ab::repeat_figure;
 use crate::sequential::ratio_interval;
-use crate::statistics::{Interval, Spread, mean};
-use crate::summary::ab::AbRatio;
+use crate::statistics::{FigureRatio, Interval, Spread, mean};
 use crate::summary::tune::{SideEffect, SideFigure};
 use crate::tuning::OTHER_BLOCKS;
 
@@ -107,7 +106,7 @@ fn effect(
         winner: mean(pairs.iter().map(|(_, winner)| *winner))?,
         ratio: ratio
             .zip(interval)
-            .map(|(ratio, interval)| AbRatio { ratio, interval }),
+            .map(|(ratio, interval)| FigureRatio { ratio, interval }),
     })
 }
 

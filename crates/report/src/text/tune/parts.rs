@@ -1,7 +1,8 @@
 //! Parts of the answer of a search for better settings: what a winner changes elsewhere, what was not tried, and the
 //! search in progress.
 
-use kgauge_analyze::summary::{AbRatio, SideEffect, SideFigure, TuneSummary, TuneWinner};
+use kgauge_analyze::statistics::FigureRatio;
+use kgauge_analyze::summary::{SideEffect, SideFigure, TuneSummary, TuneWinner};
 use kgauge_results::run::{LeftOutCause, TunePhaseKind, TuneRecord};
 
 use crate::format;
@@ -9,7 +10,7 @@ use crate::text::answer::change_between;
 use crate::text::capacity::void_cause;
 
 /// `+24 %, +20 to +28 %`.
-pub fn changed(ratio: AbRatio) -> String {
+pub fn changed(ratio: FigureRatio) -> String {
     change_between(ratio.ratio, Some(ratio.interval))
 }
 

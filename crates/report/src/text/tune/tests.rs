@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::statistics::{FigureRatio, Interval};
 use kgauge_analyze::summary::{
-    AbRatio, Bottleneck, RacedCandidate, SettingLine, SideEffect, SideFigure, TriedSetting,
+    Bottleneck, RacedCandidate, SettingLine, SideEffect, SideFigure, TriedSetting,
 };
 use kgauge_analyze::tuning::table::{SettingCost, SettingRisk};
 use kgauge_results::run::{LeftOutCause, LeftOutSetting};
@@ -13,12 +13,12 @@ use kgauge_scenario::{AbKind, SettingScope};
 use super::super::ab::tests::{different, test_of};
 use super::*;
 
-fn ratio(ratio: f64) -> AbRatio {
+fn ratio(ratio: f64) -> FigureRatio {
     let interval = Interval {
         low: ratio - 0.01,
         high: ratio + 0.01,
     };
-    AbRatio { ratio, interval }
+    FigureRatio { ratio, interval }
 }
 
 fn tried(name: &str, value: &str, of: f64, effect: SettingEffect) -> TriedSetting {
