@@ -387,16 +387,21 @@ fn await_brokers(session: &mut Session<'_>) -> Result<(), RunError> {
     loop {
         let found = session.cluster.refresh(&[]);
         let found = found.map(|metadata| metadata.brokers.len());
-        let missing = match found {
-            Ok(found) => session.nodes.saturating_sub(found),
-            Err(_) if session.stopping.is_wanted() => 0,
-            Err(error) => return Err(RunError::cluster(with_fix(&error, error.fix()))),
+        let is_over = wait.elapsed() >= BROKERS_WAIT_MAX;
+        let left = match found {
+            _ if session.stopping.is_wanted() => return Ok(()),
+            Ok(found) if found >= session.nodes => return Ok(()),
+            Ok(found) => {
+                let missing = session.nodes - found;
+                format!("{missing} of {} brokers left the cluster", session.nodes)
+            }
+            Err(error) if is_over => {
+                return Err(RunError::cluster(with_fix(&error, error.fix())));
+            }
+            // A restarting cluster of one broker is not there for a while.
+            Err(_) => "no broker answers".to_owned(),
         };
-        if missing == 0 || session.stopping.is_wanted() {
-            return Ok(());
-        }
-        let left = format!("{missing} of {} brokers left the cluster", session.nodes);
-        if wait.elapsed() >= BROKERS_WAIT_MAX {
+        if is_over {
             let fix = match session.checkup {
                 Some(_) => "repeat the checkup",
                 None => "continue with --resume",

@@ -24,7 +24,9 @@ pub struct ConsumerPolls {
     /// All offsets that it read, in the order of its reads.
     read: Vec<(u64, u64)>,
     /// Nothing of its log is missing.
-    is_whole: bool,
+    is_closed: bool,
+    /// It read more ranges than are kept.
+    lacks_ranges: bool,
 }
 
 /// A span of a consumer.
@@ -38,6 +40,11 @@ pub(crate) struct TimedSpan {
 }
 
 impl ConsumerPolls {
+    /// Whether the log has everything that the consumer read.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
     /// Reads a consumer's log. From `compared_from` on, its records are those that the check reads; without it, they
     /// are others, or compaction removes some: the consumer has another isolation level.
     ///
@@ -53,7 +60,6 @@ impl ConsumerPolls {
             span.partition == of_partition && is_of_check
         };
         let (mut polls, mut unix_ms, mut is_kept) = (Self::default(), 0, false);
-        let mut has_room = true;
         while let Some(entry) = log.next_entry()? {
             match entry {
                 LedgerEntry::Poll {
@@ -69,7 +75,7 @@ impl ConsumerPolls {
                 }
                 LedgerEntry::Read(span) => {
                     if span.partition == of_partition {
-                        has_room &= polls.note_read(span.from, span.end);
+                        polls.lacks_ranges |= !polls.note_read(span.from, span.end);
                     }
                     let timed = TimedSpan {
                         span,
@@ -84,7 +90,7 @@ impl ConsumerPolls {
                     }
                 }
                 LedgerEntry::Clock(now) => unix_ms = now,
-                LedgerEntry::Closed => polls.is_whole = has_room,
+                LedgerEntry::Closed => polls.is_closed = true,
                 _ => {}
             }
         }
@@ -101,7 +107,8 @@ impl ConsumerPolls {
     /// them. Members in one process note them as they happen; members in several do not know of each other. Nothing is
     /// noted if a member's log is not whole.
     pub fn note_unread(members: &mut [Self]) {
-        if !members.iter().all(|member| member.is_whole) {
+        let is_whole = |member: &Self| member.is_closed && !member.lacks_ranges;
+        if !members.iter().all(is_whole) {
             return;
         }
         let read = members.iter().flat_map(|member| &member.read);
@@ -262,9 +269,9 @@ mod tests {
 
     #[test]
     fn what_no_member_of_a_spread_group_read_was_passed_over() {
-        let member = |read: &[(u64, u64)], is_whole| {
+        let member = |read: &[(u64, u64)], is_closed| {
             let mut polls = ConsumerPolls {
-                is_whole,
+                is_closed,
                 ..ConsumerPolls::default()
             };
             for &(from, end) in read {
@@ -274,7 +281,7 @@ mod tests {
         };
         // The second member goes on at a commit before the end of the first one's reads, and the first one behind it.
         let first = || member(&[(5, 10), (10, 20), (40, 50)], true);
-        let second = |is_whole| member(&[(15, 32), (36, 38)], is_whole);
+        let second = |is_closed| member(&[(15, 32), (36, 38)], is_closed);
         assert_eq!(first().read, [(5, 20), (40, 50)]);
         let mut members = [first(), second(true)];
         ConsumerPolls::note_unread(&mut members);

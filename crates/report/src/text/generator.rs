@@ -144,14 +144,15 @@ pub fn headroom(headroom: &Headroom) -> String {
         true => ", little headroom",
         false => "",
     };
+    let used = format::percent(headroom.used_part);
     // Other load can slow the short measurement down.
-    let used = match headroom.used_part > 1.0 {
-        true => "all".to_owned(),
-        false => format::percent(headroom.used_part),
+    let exceeded = match headroom.used_part > 1.0 {
+        true => "; the short measurement of the capacity found less than the run needed",
+        false => "",
     };
     format!(
         "The generator used {used} of its capacity on this machine{spare}: {} ({}, writing to a null \
-         sink).",
+         sink{exceeded}).",
         flows.collect::<Vec<_>>().join(", "),
         format::counted(headroom.threads.into(), "load thread"),
     )

@@ -233,6 +233,7 @@ fn unchecked(one: &UncheckedRecords) -> String {
         UncheckedCause::Deleted => "deleted before they were read",
         UncheckedCause::Unreadable => "their partitions could not be read to the end",
         UncheckedCause::LedgerIncomplete => "a producer's ledger is incomplete",
+        UncheckedCause::PollsIncomplete => "what a consumer read there is not all known",
         UncheckedCause::TooManyGaps => "too many gaps to keep in memory",
         UncheckedCause::Compacted => "the topic is compacted",
         UncheckedCause::ClusterGone => {

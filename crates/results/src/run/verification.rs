@@ -118,6 +118,8 @@ pub enum UncheckedCause {
     Unreadable,
     /// A producer's ledger is missing, cut off or corrupt: its acks are not all known.
     LedgerIncomplete,
+    /// A consumer's log is cut off or corrupt: what it read is not all known. The records are checked.
+    PollsIncomplete,
     /// Too many gaps for the memory.
     TooManyGaps,
     /// The topic is compacted: a later record with the same key may have replaced them.

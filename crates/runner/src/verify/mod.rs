@@ -180,7 +180,10 @@ impl ReadingPass<'_> {
         };
         // Compaction removes what was read.
         let compared_from = (!totals.is_compacted()).then_some(range.start);
-        let polls = polls(self.repeat, partition, compared_from);
+        let (polls, are_polls_whole) = polls(self.repeat, partition, compared_from);
+        if !are_polls_whole && self.repeat.outcome.is_some() {
+            totals.add_unchecked(UncheckedCause::PollsIncomplete, 0);
+        }
         let mut check = PartitionCheck::new(stamp_key(self.repeat.share), outcomes, polls);
         let (end, digest) = self.read(session, range, &mut check, totals.record.read);
         let extent = ReadExtent {
@@ -333,14 +336,14 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
 
 /// What consumers have read of a partition, and what their groups have passed over. What they have read before the
 /// first offset is not compared. Members of a group in several agents do not know of each other: what all of them have
-/// passed over follows from their logs.
+/// passed over follows from their logs. False if a log is cut off or corrupt.
 fn polls(
     repeat: &LoadedRepeat<'_>,
     partition: u32,
     compared_from: Option<u64>,
-) -> Vec<ConsumerPolls> {
+) -> (Vec<ConsumerPolls>, bool) {
     let reads_committed = reads_committed(repeat.trial);
-    let (mut polls, mut before) = (Vec::new(), 0);
+    let (mut polls, mut before, mut are_whole) = (Vec::new(), 0, true);
     for (flow, plan) in repeat.trial.flows.iter().enumerate() {
         let (consumers, settings) = match plan {
             FlowPlan::Produce(_) => continue,
@@ -357,10 +360,17 @@ fn polls(
         for first in (0..consumers).step_by(of_group as usize) {
             let mut members = Vec::new();
             for member in first..consumers.min(first + of_group) {
-                let Ok(Some(mut log)) = repeat.open(LedgerName::of_consumer(flow, member)) else {
-                    continue;
-                };
-                let read = ConsumerPolls::read(&mut log, partition, compared_from);
+                let log = repeat.open(LedgerName::of_consumer(flow, member));
+                let read = log.and_then(|log| {
+                    let read =
+                        log.map(|mut log| ConsumerPolls::read(&mut log, partition, compared_from));
+                    read.transpose()
+                });
+                // Without a log there was nothing to note: other topics and copies are not verified.
+                are_whole &= read
+                    .as_ref()
+                    .is_ok_and(|read| read.as_ref().is_none_or(ConsumerPolls::is_closed));
+                let read = read.ok().flatten();
                 members.extend(read.map(|read| read.of_group(before + member / of_group)));
             }
             let are_all = members.len() == of_group as usize;
@@ -371,5 +381,5 @@ fn polls(
         }
         before += consumers;
     }
-    polls
+    (polls, are_whole)
 }

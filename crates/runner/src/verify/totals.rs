@@ -162,7 +162,12 @@ impl<'a> VerificationTotals<'a> {
     /// Acked records that incomplete ledgers lack, if their number is known: acks within transactions are no promise,
     /// and other causes leave records out as well.
     pub(super) fn count_unlisted(&mut self, repeat: &LoadedRepeat<'_>) {
-        let is_known = self.unchecked.len() == 1 && !reads_committed(self.trial);
+        let mut causes = self.unchecked.keys();
+        let is_known = !reads_committed(self.trial)
+            && causes.all(|cause| {
+                let of_no_record = *cause == UncheckedCause::PollsIncomplete;
+                of_no_record || *cause == UncheckedCause::LedgerIncomplete
+            });
         let flows = repeat.outcome.iter().flat_map(|outcome| &outcome.flows);
         let acked: u64 = flows.map(|flow| flow.totals.acked).sum();
         let incomplete = self.unchecked.get_mut(&UncheckedCause::LedgerIncomplete);
