@@ -102,8 +102,8 @@ impl TrialFigure {
         }
     }
 
-    /// A point divided by another one, with the 95 % interval of this comparison alone; `None` where a repeat is zero or
-    /// one of the two has a single repeat.
+    /// A point divided by another one, with the 95 % interval of this comparison alone; `None` where a repeat is zero,
+    /// or one of the two has a single repeat.
     pub fn ratio(&self, point: usize, base: usize) -> Option<FigureRatio> {
         let found = ratio(self.points.get(point)?, self.points.get(base)?)?;
         Some(FigureRatio {
