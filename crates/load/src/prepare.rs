@@ -142,9 +142,7 @@ fn copy_topics(setup: &LoadSetup<'_>) -> Result<Option<LoadTopics>, PrepareError
     LoadTopics::find(topic, &[], client, ClientSide::Copy, setup.interrupt).map(Some)
 }
 
-/// A thread for each client, up to the number of cores; none if other clients send everything. Of a few consumers that
-/// read to an end, each gets its own thread beyond that too: if two of three shared one, the third would be done
-/// earlier, and the rate would fall until the end although nothing has become slower.
+/// A thread for each client, up to the number of cores; none if other clients send everything.
 fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
     let clients: usize = share
         .trial
@@ -164,18 +162,8 @@ fn empty_workers(share: &Share) -> Vec<Vec<WorkerMember>> {
             FlowPlan::Echo(_) => 0,
         })
         .sum();
-    let is_read_to_an_end = share.trial.flows.iter().any(
-        |flow| matches!(flow, FlowPlan::Consume(flow) if flow.records != ConsumeEnd::StageEnd),
-    );
-    let threads = match is_read_to_an_end && clients <= OWN_THREADS_PER_CORE * cores() {
-        true => clients,
-        false => clients.min(cores()),
-    };
-    (0..threads).map(|_| Vec::new()).collect()
+    (0..clients.min(cores())).map(|_| Vec::new()).collect()
 }
-
-/// Consumers that read to an end have threads of their own up to so many per core.
-const OWN_THREADS_PER_CORE: usize = 2;
 
 /// Cores that this process may use; one if unknown.
 pub(crate) fn cores() -> usize {
