@@ -21,6 +21,10 @@ pub struct PaceSeries {
     /// For each bin, the sum over its records of the time from the intended time of the oldest record in their ack
     /// until that ack, in nanoseconds; 0 for records that were read.
     pub delay_ns: Vec<u64>,
+    /// When the first of the clients had sent or read all that it was to. From then on there are fewer records because
+    /// fewer clients are left, whatever the target does. Absent where none came to an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_done_ns: Option<u64>,
 }
 
 impl Default for PaceSeries {
@@ -29,6 +33,7 @@ impl Default for PaceSeries {
             bin_ns: PACE_BIN_NS,
             records: Vec::with_capacity(BINS_MAX),
             delay_ns: Vec::with_capacity(BINS_MAX),
+            first_done_ns: None,
         }
     }
 }
@@ -46,6 +51,11 @@ impl PaceSeries {
         }
         self.grow(at_ns);
         self.note(at_ns, records, delay_ns);
+    }
+
+    /// A client has sent or read all that it was to.
+    pub fn note_done(&mut self, at_ns: u64) {
+        self.first_done_ns = Some(self.first_done_ns.map_or(at_ns, |first| first.min(at_ns)));
     }
 
     /// Extends the series to a time.
@@ -90,6 +100,9 @@ impl PaceSeries {
         sums.for_each(|(sum, part)| *sum = sum.saturating_add(*part));
         let sums = self.delay_ns.iter_mut().zip(&other.delay_ns);
         sums.for_each(|(sum, part)| *sum = sum.saturating_add(*part));
+        if let Some(done_ns) = other.first_done_ns {
+            self.note_done(done_ns);
+        }
     }
 
     /// Records per second in each bin within a span, in nanoseconds since the start.
@@ -162,6 +175,22 @@ mod tests {
     }
 
     #[test]
+    fn the_first_client_that_is_done_counts_whatever_the_order_in_which_series_are_added() {
+        let (mut early, mut late) = (PaceSeries::default(), PaceSeries::default());
+        early.note_done(9);
+        early.note_done(5);
+        late.note_done(7);
+        let mut sum = PaceSeries::default();
+        assert_eq!(sum.first_done_ns, None);
+        sum.add(&late);
+        sum.add(&PaceSeries::default());
+        sum.add(&early);
+        assert_eq!(sum.first_done_ns, Some(5));
+        early.add(&late);
+        assert_eq!(early.first_done_ns, Some(5));
+    }
+
+    #[test]
     fn a_series_without_a_width_is_added_and_ends() {
         let mut pace = PaceSeries::default();
         pace.note(0, 7, 1);
@@ -169,6 +198,7 @@ mod tests {
             bin_ns: 0,
             records: vec![1, 2],
             delay_ns: Vec::new(),
+            first_done_ns: None,
         };
         pace.add(&broken);
         assert_eq!(pace.records.iter().sum::<u64>(), 10);

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::summary::{GeneratorState, TrialSummary, WarningKind};
+use super::{AnswerFacts, TrialEffect};
+use super::figures::{FigureFinding, can_be_main};
+use crate::compare::FigureKind;
+use crate::summary::{GeneratorState, SteadyFigure, TrialSummary, WarningKind};
 
 /// Trials with one reason for doubt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -20,7 +23,8 @@ pub struct AnswerDoubt {
 pub enum AnswerDoubtCause {
     /// No repeat was measured.
     NotMeasured,
-    /// The target was not steady: trends, effects and the best leave the trial out.
+    /// The target was not steady while the figures that the answer rests on were measured: trends, effects and the best
+    /// leave the trial out.
     NotSteady,
     /// One repeat: no interval.
     OneRepeat,
@@ -39,10 +43,13 @@ impl AnswerDoubtCause {
         AnswerDoubtCause::GeneratorLimited,
     ];
 
-    fn applies_to(self, trial: &TrialSummary) -> bool {
+    fn applies_to(self, trial: &TrialSummary, rests_on: SteadyFigure) -> bool {
         match self {
             AnswerDoubtCause::NotMeasured => trial.repeats_measured == 0,
-            AnswerDoubtCause::NotSteady => trial.flows.iter().any(|flow| !flow.is_usable()),
+            AnswerDoubtCause::NotSteady => {
+                let mut flows = trial.flows.iter();
+                flows.any(|flow| !flow.steadiness_of(rests_on).is_usable())
+            }
             AnswerDoubtCause::OneRepeat => trial.repeats_measured == 1,
             AnswerDoubtCause::OtherPrograms => {
                 let mut warnings = trial.warnings.iter();
@@ -54,9 +61,10 @@ impl AnswerDoubtCause {
 }
 
 /// All reasons that apply to some trials.
-pub(super) fn of(trials: &[&TrialSummary]) -> Vec<AnswerDoubt> {
+pub(super) fn of(trials: &[&TrialSummary], facts: &AnswerFacts) -> Vec<AnswerDoubt> {
+    let rests_on = rests_on(facts);
     let doubt = |cause: AnswerDoubtCause| {
-        let trials = trials.iter().filter(|trial| cause.applies_to(trial));
+        let trials = trials.iter().filter(|trial| cause.applies_to(trial, rests_on));
         AnswerDoubt {
             cause,
             trials: trials.map(|trial| trial.index).collect(),
@@ -64,4 +72,27 @@ pub(super) fn of(trials: &[&TrialSummary]) -> Vec<AnswerDoubt> {
     };
     let doubts = AnswerDoubtCause::ALL.into_iter().map(doubt);
     doubts.filter(|doubt| !doubt.trials.is_empty()).collect()
+}
+
+/// The figure that has to be steady: throughput, where the answer compares rates that the load did not set.
+fn rests_on(facts: &AnswerFacts) -> SteadyFigure {
+    let mains: Vec<(FigureKind, FigureFinding)> = match facts {
+        AnswerFacts::Effect { comparisons } => {
+            let mains = comparisons.iter().filter_map(TrialEffect::main);
+            mains.map(|main| (main.figure, main.finding)).collect()
+        }
+        AnswerFacts::Trend { figures, .. } | AnswerFacts::Best { figures } => {
+            let main = figures.iter().find(|course| can_be_main(course.figure));
+            let main = main.map(|course| (course.figure, course.finding));
+            main.into_iter().collect()
+        }
+        AnswerFacts::HowMuch { .. } | AnswerFacts::Loss { .. } | AnswerFacts::Outage { .. } => Vec::new(),
+    };
+    let is_rate = |(figure, finding): &(FigureKind, FigureFinding)| {
+        !figure.is_latency() && *finding != FigureFinding::SetByLoad
+    };
+    match !mains.is_empty() && mains.iter().all(is_rate) {
+        true => SteadyFigure::Throughput,
+        false => SteadyFigure::Latency,
+    }
 }

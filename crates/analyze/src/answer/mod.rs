@@ -227,9 +227,9 @@ fn answer(summary: &Summary, trials: &[&TrialSummary]) -> ScenarioAnswer {
     ScenarioAnswer {
         scenario: scenario.unwrap_or_default(),
         trials: trials.iter().map(|trial| trial.index).collect(),
+        doubts: doubts::of(trials, &facts),
         facts,
         goals: trials.iter().filter_map(|trial| goals(trial)).collect(),
-        doubts: doubts::of(trials),
     }
 }
 

@@ -95,7 +95,8 @@ pub struct FlowShape {
 impl FlowSummary {
     /// Whether the system was not changing while any of its figures was measured.
     pub fn is_usable(&self) -> bool {
-        self.steadiness_of(SteadyFigure::Latency).is_usable()
+        let steadiness = self.steadiness.as_ref();
+        steadiness.is_none_or(|steadiness| steadiness.verdict.is_usable())
     }
 
     /// Whether the system was changing while a figure was measured. Answers and comparisons rest on one that is usable;

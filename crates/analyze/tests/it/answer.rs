@@ -170,6 +170,16 @@ fn one_repeat_zero_unsteady_and_missing_trials_answer_nothing() {
     assert_eq!(finding, None);
     assert_eq!(doubts, [doubt(AnswerDoubtCause::NotSteady, &[1])]);
 
+    // The throughput was steady, and it is what the answer rests on.
+    let (finding, doubts) = effect(&FAST, &HALF, |trial| {
+        let mut changing = steadiness(Steadiness::Steady, 0.0);
+        changing.latency_over_repeats = Some(0.5);
+        trial.flows[0].steadiness = Some(changing.judged());
+        assert!(!trial.flows[0].is_usable());
+    });
+    assert_eq!(finding, Some(FigureFinding::Differs));
+    assert_eq!(doubts, []);
+
     let (finding, doubts) = effect(&FAST, &[], |_| {});
     assert_eq!(finding, None);
     assert_eq!(doubts, [doubt(AnswerDoubtCause::NotMeasured, &[1])]);

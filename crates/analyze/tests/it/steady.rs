@@ -13,6 +13,20 @@ fn run(records_per_bin: [u64; 3], factor: f64) -> Summary {
 }
 
 fn run_of(scenario: &str, records_per_bin: [u64; 3], factor: f64) -> Summary {
+    // A little noise: a series without any would be suspicious.
+    run_with(scenario, records_per_bin, |bin, records| {
+        let grown = 1.0 + (factor - 1.0) * bin as f64 / 620.0;
+        (records as f64 * grown) as u64 + bin % 3
+    }, |_| {})
+}
+
+/// Three repeats with so many records in each tenth of a second, from the repeat's own number.
+fn run_with(
+    scenario: &str,
+    records_per_bin: [u64; 3],
+    in_bin: impl Fn(u64, u64) -> u64,
+    change: impl Fn(&mut PaceSeries),
+) -> Summary {
     let mut made = Made::begin(scenario);
     for (repeat, records) in records_per_bin.into_iter().enumerate() {
         let repeat = repeat as u32;
@@ -27,11 +41,9 @@ fn run_of(scenario: &str, records_per_bin: [u64; 3], factor: f64) -> Summary {
         made.repeat_with(repeat, load, |record| {
             let mut pace = PaceSeries::default();
             for bin in 0..620_u64 {
-                let grown = 1.0 + (factor - 1.0) * bin as f64 / 620.0;
-                // A little noise: a series without any would be suspicious.
-                let records = (records as f64 * grown) as u64 + bin % 3;
-                pace.note(bin * 100 * MS_NS, records, 5 * MS_NS);
+                pace.note(bin * 100 * MS_NS, in_bin(bin, records), 5 * MS_NS);
             }
+            change(&mut pace);
             record.flows[0].pace = Some(pace);
         });
     }
@@ -66,6 +78,26 @@ fn a_load_that_grows_while_it_is_measured_is_no_result() {
         assert_eq!(published.word, PublishedStatus::NotComparable);
         assert_eq!(published.ratio, None);
     }
+}
+
+#[test]
+fn a_rate_that_falls_when_the_first_client_is_done_is_no_change_of_the_target() {
+    // Of three clients one is done after 40 s: a third fewer records from then on.
+    let verdict = |first_done_ns: Option<u64>| {
+        let falling = |bin: u64, records: u64| match bin {
+            0..400 => records + bin % 3,
+            _ => records * 2 / 3 + bin % 3,
+        };
+        let change = |pace: &mut PaceSeries| pace.first_done_ns = first_done_ns;
+        let summary = run_with(PACED, [1_000, 1_010, 990], falling, change);
+        let flow = &summary.trials[0].flows[0];
+        flow.steadiness.as_ref().map(|steadiness| steadiness.verdict)
+    };
+    assert_eq!(verdict(Some(40 * SECOND_NS)), Some(Steadiness::Steady));
+    let unexplained = verdict(None);
+    assert!(unexplained.is_some_and(|verdict| !verdict.is_usable()), "{unexplained:?}");
+    // A time before the hold leaves nothing to judge.
+    assert_eq!(verdict(Some(SECOND_NS)), Some(Steadiness::Undecided));
 }
 
 #[test]

@@ -286,6 +286,7 @@ impl DrivenRun {
         if std::mem::replace(&mut self.has_stopped, true) || !self.is_limited {
             return;
         }
+        self.recorder.client_done(now_ns);
         let hold_end_ns = now_ns.max(self.hold_start_ns);
         if self.shared.counts.complete_one(hold_end_ns) {
             self.shared

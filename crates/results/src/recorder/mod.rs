@@ -355,6 +355,11 @@ impl Recorder {
         self.pace.note(at_ns, records, 0);
     }
 
+    /// A client has sent or read all that it was to.
+    pub fn client_done(&mut self, at_ns: u64) {
+        self.pace.note_done(at_ns);
+    }
+
     /// The records acked or read so far, in bins of equal length.
     pub fn pace(&self) -> &PaceSeries {
         &self.pace

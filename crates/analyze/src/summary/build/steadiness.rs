@@ -125,10 +125,16 @@ impl<'a> RepeatChecks<'a> {
         let record = repeat.record.as_ref()?;
         let flow: &FlowRecord = record.flows.get(usize::from(index))?;
         let warm_up = flow.stage(Stage::WarmUp);
+        let pace = flow.pace.as_ref()?;
+        let mut hold = flow.stage(Stage::Hold)?;
+        // With fewer clients there are fewer records: no change of the target.
+        if let Some(done_ns) = pace.first_done_ns {
+            hold.end_ns = hold.end_ns.min(done_ns).max(hold.start_ns);
+        }
         Some(RepeatChecks {
-            pace: flow.pace.as_ref()?,
+            pace,
             warm_up_ns: warm_up.map_or(0, |span| span.length_ns()),
-            hold: flow.stage(Stage::Hold)?,
+            hold,
             compiling: record.cpu.as_ref().and_then(compiling),
         })
     }
