@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AnswerFacts, TrialEffect};
 use super::figures::{FigureFinding, can_be_main};
+use super::{AnswerFacts, TrialEffect};
 use crate::compare::FigureKind;
 use crate::summary::{GeneratorState, SteadyFigure, TrialSummary, WarningKind};
 
@@ -64,7 +64,9 @@ impl AnswerDoubtCause {
 pub(super) fn of(trials: &[&TrialSummary], facts: &AnswerFacts) -> Vec<AnswerDoubt> {
     let rests_on = rests_on(facts);
     let doubt = |cause: AnswerDoubtCause| {
-        let trials = trials.iter().filter(|trial| cause.applies_to(trial, rests_on));
+        let trials = trials
+            .iter()
+            .filter(|trial| cause.applies_to(trial, rests_on));
         AnswerDoubt {
             cause,
             trials: trials.map(|trial| trial.index).collect(),
@@ -86,7 +88,9 @@ fn rests_on(facts: &AnswerFacts) -> SteadyFigure {
             let main = main.map(|course| (course.figure, course.finding));
             main.into_iter().collect()
         }
-        AnswerFacts::HowMuch { .. } | AnswerFacts::Loss { .. } | AnswerFacts::Outage { .. } => Vec::new(),
+        AnswerFacts::HowMuch { .. } | AnswerFacts::Loss { .. } | AnswerFacts::Outage { .. } => {
+            Vec::new()
+        }
     };
     let is_rate = |(figure, finding): &(FigureKind, FigureFinding)| {
         !figure.is_latency() && *finding != FigureFinding::SetByLoad

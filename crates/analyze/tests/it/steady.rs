@@ -14,10 +14,15 @@ fn run(records_per_bin: [u64; 3], factor: f64) -> Summary {
 
 fn run_of(scenario: &str, records_per_bin: [u64; 3], factor: f64) -> Summary {
     // A little noise: a series without any would be suspicious.
-    run_with(scenario, records_per_bin, |bin, records| {
-        let grown = 1.0 + (factor - 1.0) * bin as f64 / 620.0;
-        (records as f64 * grown) as u64 + bin % 3
-    }, |_| {})
+    run_with(
+        scenario,
+        records_per_bin,
+        |bin, records| {
+            let grown = 1.0 + (factor - 1.0) * bin as f64 / 620.0;
+            (records as f64 * grown) as u64 + bin % 3
+        },
+        |_| {},
+    )
 }
 
 /// Three repeats with so many records in each tenth of a second, from the repeat's own number.
@@ -91,11 +96,16 @@ fn a_rate_that_falls_when_the_first_client_is_done_is_no_change_of_the_target() 
         let change = |pace: &mut PaceSeries| pace.first_done_ns = first_done_ns;
         let summary = run_with(PACED, [1_000, 1_010, 990], falling, change);
         let flow = &summary.trials[0].flows[0];
-        flow.steadiness.as_ref().map(|steadiness| steadiness.verdict)
+        flow.steadiness
+            .as_ref()
+            .map(|steadiness| steadiness.verdict)
     };
     assert_eq!(verdict(Some(40 * SECOND_NS)), Some(Steadiness::Steady));
     let unexplained = verdict(None);
-    assert!(unexplained.is_some_and(|verdict| !verdict.is_usable()), "{unexplained:?}");
+    assert!(
+        unexplained.is_some_and(|verdict| !verdict.is_usable()),
+        "{unexplained:?}"
+    );
     // A time before the hold leaves nothing to judge.
     assert_eq!(verdict(Some(SECOND_NS)), Some(Steadiness::Undecided));
 }

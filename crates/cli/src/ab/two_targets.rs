@@ -156,7 +156,10 @@ fn run_both(
     };
     let test = AbTest::new(plan, seed, record, next_repeat);
     let stops = vec![a.stop.clone(), b.stop.clone()];
-    interrupt::listen_for("stopping (press Ctrl-C again to stop without waiting for answers)", stops)?;
+    interrupt::listen_for(
+        "stopping (press Ctrl-C again to stop without waiting for answers)",
+        stops,
+    )?;
     let (ready, is_ready) = mpsc::channel();
     let (first, second) = thread::scope(|scope| {
         let first = scope.spawn(|| run_side(arguments, a, &test, seed, Some(ready)));

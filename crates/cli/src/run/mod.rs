@@ -66,7 +66,8 @@ fn with_job<T>(
         name_slug(name)?;
     }
     let targets = resolve::targets(arguments, question)?;
-    let stopping = interrupt::listen("stopping (press Ctrl-C again to stop without waiting for answers)")?;
+    let stopping =
+        interrupt::listen("stopping (press Ctrl-C again to stop without waiting for answers)")?;
     let server = serve(arguments, &stopping)?;
     let job = RunJob {
         arguments,
