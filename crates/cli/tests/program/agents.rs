@@ -270,23 +270,28 @@ fn what_a_lost_agent_has_sent_is_verified_and_the_rest_is_reported() {
 }
 
 #[test]
-fn an_agent_whose_lead_was_killed_stops_within_a_second() {
-    let site = site();
-    let agents = two_agents(&site);
-    let mut lead = measuring(&site, &agents, &[]);
+fn an_agent_whose_lead_was_killed_or_stopped_ends_its_load_within_a_second() {
     let threads = |agent: &Listening| {
         let tasks = fs::read_dir(format!("/proc/{}/task", agent.process.id()));
         let names = tasks.into_iter().flatten().flatten();
         let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).ok();
         names.filter_map(name).any(|name| name.starts_with("load-"))
     };
-    assert!(threads(&agents[0]));
-    lead.kill().unwrap();
-    lead.wait().unwrap();
-    let begin = Instant::now();
-    wait_until("no load thread is left", || !agents.iter().any(&threads));
-    // A second, and what a busy machine adds.
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    // The connections of a stopped lead stay open, and nothing comes.
+    for signal in [Signal::KILL, Signal::STOP] {
+        let site = site();
+        let agents = two_agents(&site);
+        let mut lead = measuring(&site, &agents, &[]);
+        assert!(threads(&agents[0]));
+        let begin = Instant::now();
+        kill_process(Pid::from_child(&lead), signal).unwrap();
+        wait_until("no load thread is left", || !agents.iter().any(&threads));
+        let took = begin.elapsed();
+        lead.kill().unwrap();
+        lead.wait().unwrap();
+        // A second, and what a busy machine adds.
+        assert!(took < Duration::from_secs(5), "{signal:?}: {took:?}");
+    }
 }
 
 /// Stands for ssh: runs the command in a shell of this machine, whatever the host is.
