@@ -252,7 +252,7 @@ impl Follower<'_> {
             self.lead = Some(lead.name().to_owned());
         }
         let count = self.run.agents as usize + 1;
-        self.are_started = pods.are_started(count);
+        self.are_started = pods.started() >= count;
         match self.are_started {
             true => Ok(POLL_RUNNING),
             false => self.check_wait(&pods, count),
@@ -272,10 +272,10 @@ impl Follower<'_> {
             return Ok(POLL_START);
         }
         let (count, message) = pods.unscheduled().unwrap_or_else(|| {
-            (
-                count - pods.items.len().min(count),
-                "Kubernetes gives no reason".to_owned(),
-            )
+            let missing = count.saturating_sub(pods.started());
+            let message = pods.waiting();
+            let message = message.unwrap_or_else(|| "Kubernetes gives no reason".to_owned());
+            (missing, message)
         });
         Err(DeployError::Pending {
             count,
