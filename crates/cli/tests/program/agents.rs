@@ -232,6 +232,40 @@ fn a_run_that_tolerates_the_loss_goes_on_and_marks_its_figures() {
     assert!(lost, "{warnings:?}");
 }
 
+/// An echo flow with clients on both of two agents.
+const ECHO: &str = "\
+kgauge: 1
+name: echo
+question: Do two clocks measure one record?
+topic: {partitions: 4}
+flows:
+  - {name: echo, kind: echo, producers: 2, consumers: 2, shape: {constant: 1k/s}, record: {size: 100 B}}
+stages: {warm-up: 0 s, hold: 2 s}
+repeats: 1
+";
+
+#[test]
+fn end_to_end_times_below_the_error_of_two_clocks_are_marked() {
+    let site = site();
+    site.write("echo.yaml", ECHO);
+    let spread = ["--agents", "local:2", "--agents-echo", "all"];
+    let output = site.run(&[&["run", "echo.yaml", "--out", "out"][..], &spread].concat());
+    check_status(&output, 0);
+    let path = site.path("out/repeats/0000-00/repeat.json");
+    let mut repeat = json(&path);
+    let bound_ns = &mut repeat["flows"][0]["clock_bound_ns"];
+    assert!(bound_ns.as_u64().unwrap() > 0);
+    // As if the clocks of the agents were hardly known.
+    *bound_ns = 50_000_000_000_u64.into();
+    fs::write(&path, repeat.to_string()).unwrap();
+    let output = site.run(&["report", "out"]);
+    check_status(&output, 0);
+    let table = text(&output.stdout);
+    assert!(table.contains('≲'), "{table}");
+    let page = fs::read_to_string(site.path("out/report.html")).unwrap();
+    assert!(page.contains("compare the clocks of two agents, which are known to"));
+}
+
 #[test]
 fn the_records_of_all_agents_are_verified_by_the_lead() {
     let site = site();
