@@ -48,11 +48,12 @@ fn agents(corpus: &Path) -> io::Result<u32> {
             "incidents":[],"outages":[],"outage_changes":[]},
             "paces":[{"bin_ns":100000000,"records":[1,2],"delay_ns":[3,4]}],"counts_done_ns":null}"#,
     ];
-    const SPECS: [&str; 4] = [
+    const SPECS: [&str; 5] = [
         "local:4",
         "ssh:a,u@b",
         "join:2,listen=[::1]:7700",
         "a:1,b:2",
+        "k8s:replicas=2,namespace=perf,node-selector=pool=load",
     ];
     let (mut count, mut all) = (0, Vec::new());
     let mut write = |name: String, bytes: &[u8]| {

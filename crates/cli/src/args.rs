@@ -135,7 +135,7 @@ pub(crate) struct RunArgs {
 }
 
 /// Flags that change scenarios.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ScenarioArgs {
     /// Run the short version: one to four minutes for a built-in study
     #[arg(long, conflicts_with = "full")]

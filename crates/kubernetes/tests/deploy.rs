@@ -132,7 +132,35 @@ fn the_chart_renders_the_objects_of_the_manifest() {
 }
 
 #[test]
-fn the_role_has_the_rights_of_every_command_and_no_wildcard() {
+fn the_chart_has_the_version_of_the_program() {
+    let version = env!("CARGO_PKG_VERSION");
+    let chart = yaml_values::read(&deploy("helm/kgauge/Chart.yaml")).remove(0);
+    assert_eq!(chart["appVersion"], version);
+    let values = yaml_values::read(&deploy("helm/kgauge/values.yaml")).remove(0);
+    assert_eq!(values["image"], format!("kgauge:{version}"));
+}
+
+/// What a Role allows: `get batch/jobs`.
+fn granted(role: &Value) -> BTreeSet<String> {
+    let mut granted = BTreeSet::new();
+    for rule in role["rules"].as_array().unwrap() {
+        let of = |key: &str| {
+            let list = rule[key].as_array().unwrap().iter();
+            list.map(|one| one.as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        for group in of("apiGroups") {
+            for resource in of("resources") {
+                let verbs = of("verbs").into_iter();
+                granted.extend(verbs.map(|verb| format!("{verb} {group}/{resource}")));
+            }
+        }
+    }
+    granted
+}
+
+#[test]
+fn the_role_has_the_rights_of_every_command_and_no_other() {
     let roles = yaml_values::read(&deploy("role.yaml"));
     let may = |role: &Value, verb: &str, group: &str, resource: &str| {
         role["rules"].as_array().unwrap().iter().any(|rule| {
@@ -142,6 +170,7 @@ fn the_role_has_the_rights_of_every_command_and_no_wildcard() {
             has("verbs", verb) && has("apiGroups", group) && has("resources", resource)
         })
     };
+    let mut needed = BTreeSet::new();
     for right in RUN_RIGHTS {
         let resource = match right.subresource {
             "" => right.resource.to_owned(),
@@ -149,7 +178,11 @@ fn the_role_has_the_rights_of_every_command_and_no_wildcard() {
         };
         let is_granted = may(&roles[0], right.verb, right.group, &resource);
         assert!(is_granted, "{right}");
+        needed.insert(format!("{} {}/{resource}", right.verb, right.group));
     }
+    // `kubectl` 1.31 and later asks with this first.
+    needed.insert("get /pods/exec".to_owned());
+    assert_eq!(granted(&roles[0]), needed);
     for (verb, group, resource) in [
         ("get", "kafka.strimzi.io", "kafkas"),
         ("get", "", "secrets"),

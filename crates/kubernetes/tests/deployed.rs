@@ -7,7 +7,7 @@ use std::fs;
 use fake_kubectl::FakeKubectl;
 use kgauge_client::Interrupt;
 use kgauge_kubernetes::{
-    DeployError, DeployedRun, FollowOptions, READY_LINE, RELEASE_FILE, follow, pack,
+    DeployError, DeployedRun, FollowOptions, READY_LINE, RELEASE_FILE, STOP_FILE, follow, pack,
 };
 use made::small;
 use serde_json::{Value, json};
@@ -62,13 +62,13 @@ fn ready() -> FakeKubectl {
 
 /// Follows the run to its end. Returns what was shown.
 fn run(fake: &FakeKubectl) -> (Result<(), DeployError>, Vec<String>) {
-    run_with(fake, |_| {})
+    run_with(fake, |_, _| {})
 }
 
-/// The same; `see` gets each line when it is shown.
+/// The same; `see` gets each line when it is shown, and what ends the run.
 fn run_with(
     fake: &FakeKubectl,
-    mut see: impl FnMut(&str),
+    mut see: impl FnMut(&str, &Interrupt),
 ) -> (Result<(), DeployError>, Vec<String>) {
     let mut shown = Vec::new();
     let created = DeployedRun::create(&small(), fake.kubectl());
@@ -81,7 +81,7 @@ fn run_with(
             tolerates_lost: false,
         };
         follow(&run, &options, &mut |line| {
-            see(line);
+            see(line, &interrupt);
             shown.push(line.to_owned());
         })
     });
@@ -197,6 +197,33 @@ fn errors_that_pass_do_not_end_a_run() {
 }
 
 #[test]
+fn a_stop_that_kubernetes_does_not_answer_is_sent_again() {
+    let fake = ready();
+    let log = fs::read(fake.file(LOG)).unwrap();
+    fake.print(LOG, b"first\n");
+    let stop = format!("exec -n default a-lead-x -- /kgauge agents signal {STOP_FILE}");
+    fake.print(&stop, b"");
+    let down = b"Unable to connect to the server: dial tcp: i/o timeout\n";
+    fake.print(&format!("{stop}.once"), down);
+    let (followed, shown) = run_with(&fake, |line, interrupt| {
+        if line == "first" {
+            interrupt.raise();
+        }
+        if line.contains("trying again for 3 minutes") {
+            fake.print(LOG, &log);
+        }
+    });
+    followed.unwrap();
+    assert!(
+        shown.contains(&"kgauge: fetching the results".to_owned()),
+        "{shown:?}"
+    );
+    let stops = calls(&fake).into_iter().filter(|call| *call == stop);
+    assert_eq!(stops.count(), 2);
+    check_removed(&fake);
+}
+
+#[test]
 fn an_agent_that_the_lead_refused_ends_the_run_with_its_message() {
     let fake = ready();
     fake.print(LOG, b"waiting for agents: 0 of 1 joined\n");
@@ -246,7 +273,7 @@ fn pods_that_are_refused_for_a_moment_are_waited_for() {
         &json!({"items": [{"involvedObject": {"name": "kgauge-1-lead"}, "message": message}]}),
     );
     let waiting = format!("kgauge: Kubernetes refuses pods, waiting (30 s left): {message}");
-    let (followed, shown) = run_with(&fake, |line| {
+    let (followed, shown) = run_with(&fake, |line, _| {
         if line == waiting {
             fake.print(PODS, &pods);
         }

@@ -9,6 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kgauge_results::folder::layout;
 use kgauge_results::recorder::SliceTap;
 use kgauge_results::run::{RepeatKey, RunHead, RunStatus};
 use kgauge_results::slice::line::write_line;
@@ -32,6 +33,11 @@ fn main() -> Result<(), Failure> {
     println!("bytes_per_s={bytes_per_s}");
     let mut run = RunFolder::create(Path::new(&folder), head())?;
     println!("kept={:.4}", part(&run, 0, None, &seconds)?);
+    let last = layout::agent_slices(AGENTS - 1);
+    let kept = Path::new(&folder).join("repeats/0000-00").join(last);
+    if std::fs::metadata(kept)?.len() != bytes as u64 {
+        return Err("lines are missing".into());
+    }
     let sum = Arc::new(Mutex::new(Slice::new(key(0, 0))));
     let tap: SliceTap = Arc::new(move |slice: &Slice| {
         sum.lock()

@@ -9,6 +9,7 @@ use kgauge_scenario::{FlowPlan, Plan, Trial};
 
 use crate::error::RunError;
 use crate::observer::{Observer, RunEvent};
+use crate::question::Question;
 use crate::request::RunRequest;
 use crate::shared_pool::SharedPool;
 
@@ -21,7 +22,7 @@ pub(crate) fn gather_agents(
     let Some(agents) = &request.agents else {
         return Ok(None);
     };
-    check_plan(request)?;
+    check_agents_plan(request.question)?;
     let setup = AgentPoolSetup {
         spec: &agents.spec,
         lost: agents.lost,
@@ -40,8 +41,11 @@ pub(crate) fn gather_agents(
 }
 
 /// Refuses what agents cannot do, before anything is started for it.
-fn check_plan(request: &RunRequest<'_>) -> Result<(), RunError> {
-    let trials = &request.question.trials;
+///
+/// # Errors
+/// A flow that another client sends, or a mirror.
+pub fn check_agents_plan(question: &Question) -> Result<(), RunError> {
+    let trials = &question.trials;
     let flows = || trials.iter().flat_map(|trial| &trial.flows);
     let is_driven = |flow: &FlowPlan| flow.produces().is_some_and(|flow| !flow.driver.is_kgauge());
     if let Some(flow) = flows().find(|flow| is_driven(flow)) {

@@ -101,6 +101,7 @@ pub use ab_question::{AbRequest, one_side, two_sides};
 pub use ab_test::AbTest;
 pub use checkup::{CheckupPreview, CheckupRequest};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
+pub use gather_agents::check_agents_plan;
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 pub use metrics::{MetricsAddress, read_addresses, without_secrets};

@@ -167,7 +167,7 @@ impl Question {
         })
     }
 
-    /// The plan as JSON for a run elsewhere: it repeats the plan on the cluster that it finds.
+    /// The plan with this seed as JSON for a run elsewhere: it repeats the plan on the cluster that it finds.
     ///
     /// # Errors
     /// When the question has no scenario.
@@ -178,7 +178,7 @@ impl Question {
             kind: TargetKind::Existing,
             version: None,
         };
-        let plan = self.plan("saved", self.seed.unwrap_or(seed), cluster)?;
+        let plan = self.plan("saved", seed, cluster)?;
         serde_json::to_string_pretty(&plan).map_err(RunError::input)
     }
 

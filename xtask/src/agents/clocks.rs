@@ -21,6 +21,12 @@ const AGENTS: [(i64, u64, u64); 4] = [(3_600, 1, 9), (-900, 6, 0), (7, 0, 0), (8
 /// The true offset must be within the bound in this part of the seconds.
 const INSIDE_MIN: f64 = 0.99;
 
+/// Half of the delays bound an offset; a busy machine adds this at most, in its best second. Wide bounds prove nothing.
+const BEYOND_DELAYS_NS: i64 = 1_000_000;
+
+/// The bound of the start, which is known after a fraction of a second: twice that of the slowest connection.
+const START_BOUND_NS_MAX: u64 = 30_000_000;
+
 /// A producer on each agent, without lingering; the broker writes down when batches arrive.
 const SCENARIO: &str = "\
 kgauge: 1
@@ -65,6 +71,7 @@ pub(super) fn run(kgauge: &Kgauge<'_>, seconds: u32) -> Result<bool> {
         "--keep",
         "--out",
         "clocks",
+        "-v",
         "--set",
         &hold,
         "--agents",
@@ -72,14 +79,16 @@ pub(super) fn run(kgauge: &Kgauge<'_>, seconds: u32) -> Result<bool> {
         "--agents-token-file",
         TOKEN_FILE,
     ]);
-    job.run()?.success()?;
+    let printed = job.run()?.success()?.stdout;
     drop(agents);
+    let words = format!("{} agents started within ±", AGENTS.len());
+    ensure!(printed.contains(&words), "the report has no {words:?}");
     let dir = kgauge.folder.join("clocks");
-    Ok(offsets(&dir)? & starts(&dir)?)
+    Ok(offsets(&dir, seconds)? & starts(&dir)?)
 }
 
 /// Each second's interval and the true offset.
-fn offsets(dir: &Path) -> Result<bool> {
+fn offsets(dir: &Path, seconds: u32) -> Result<bool> {
     let repeat: Value = serde_json::from_str(&fs::read_to_string(
         dir.join("repeats/0000-00/repeat.json"),
     )?)?;
@@ -98,7 +107,8 @@ fn offsets(dir: &Path) -> Result<bool> {
         let (shift_s, there_ms, back_ms) = *shift.context("no shift")?;
         let true_ns = shift_s * 1_000_000_000;
         let path = dir.join(format!("repeats/0000-00/evidence-{index}.jsonl"));
-        let (mut all, mut inside, mut widest_ns) = (0_u32, 0_u32, 0);
+        let (mut all, mut inside) = (0_u32, 0_u32);
+        let (mut widest_ns, mut narrowest_ns) = (0, i64::MAX);
         for line in fs::read_to_string(path)?.lines() {
             let line: Value = serde_json::from_str(line)?;
             if line["evidence"] != "clock-offset" {
@@ -109,8 +119,10 @@ fn offsets(dir: &Path) -> Result<bool> {
             all += 1;
             inside += u32::from((low_ns..=high_ns).contains(&true_ns));
             widest_ns = widest_ns.max(high_ns - low_ns);
+            narrowest_ns = narrowest_ns.min(high_ns - low_ns);
         }
-        ensure!(all > 0, "no readings of agent {index}");
+        ensure!(all >= seconds, "{all} readings of agent {index}");
+        let delays_ns = i64::try_from(1_000_000 * (there_ms + back_ms))?;
         let part = f64::from(inside) / f64::from(all);
         print_line(&format!(
             "agent {index}: clock {shift_s} s ahead, delays {there_ms} and {back_ms} ms: within the bound in {inside} of \
@@ -119,7 +131,7 @@ fn offsets(dir: &Path) -> Result<bool> {
             widest_ns / 2_000,
             agent["clock"]["drift_ppb"]
         ));
-        is_good &= part >= INSIDE_MIN;
+        is_good &= part >= INSIDE_MIN && narrowest_ns / 2 <= delays_ns / 2 + BEYOND_DELAYS_NS;
     }
     Ok(is_good)
 }
@@ -145,5 +157,7 @@ fn starts(dir: &Path) -> Result<bool> {
         bound_ns / 1_000,
         late_ns / 1_000
     ));
-    Ok(topic.first_appends.len() == AGENTS.len() && skew_ms as f64 <= allowed_ms)
+    Ok(topic.first_appends.len() == AGENTS.len()
+        && bound_ns <= START_BOUND_NS_MAX
+        && skew_ms as f64 <= allowed_ms)
 }

@@ -30,6 +30,12 @@ const ACKED_MS: u64 = 2_500;
 /// The rate of the load.
 const RATE: u64 = 6_000;
 
+/// The number of a run's agents.
+const AGENTS: u64 = 3;
+
+/// The number of the agent that is lost.
+const VICTIM: usize = 1;
+
 const SCENARIO: &str = "\
 kgauge: 1
 name: losses
@@ -142,8 +148,20 @@ struct LossResult {
     status: Option<i32>,
     acked: u64,
     on_broker: u64,
+    /// The numbers of the lost agents.
+    lost: Vec<usize>,
     /// `None` if the lead did not compare them.
     acks: Option<AckCheck>,
+}
+
+impl LossResult {
+    /// Whether the ledgers have the acks of the lost agent too: it had sent those up to a second before its end, and at
+    /// most as long before that the lead heard of them.
+    fn has_all_ledgers(&self) -> bool {
+        let unsent = 2 * RATE / AGENTS;
+        self.acks
+            .is_some_and(|acks| acks.acked.saturating_add(unsent) >= self.acked)
+    }
 }
 
 /// What the lead found when it compared the acks of all agents, as far as it has them, with the logs.
@@ -158,12 +176,6 @@ struct AckCheck {
 }
 
 impl AckCheck {
-    /// Reads the record of the only repeat.
-    fn read(run: &Path) -> Option<Self> {
-        let text = fs::read_to_string(run.join("repeats/0000-00/repeat.json")).ok()?;
-        Self::of(&serde_json::from_str(&text).ok()?)
-    }
-
     fn of(repeat: &Value) -> Option<Self> {
         let verification = &repeat["verification"];
         Some(Self {
@@ -177,6 +189,22 @@ impl AckCheck {
     fn is_whole(self) -> bool {
         self.acked == self.confirmed && self.anomalies == 0
     }
+}
+
+/// The record of the only repeat; null if there is none.
+fn repeat_of(run: &Path) -> Value {
+    let text = fs::read_to_string(run.join("repeats/0000-00/repeat.json"));
+    let repeat = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+    repeat.unwrap_or_default()
+}
+
+/// The numbers of the agents that a repeat lost.
+fn lost_agents(repeat: &Value) -> Vec<usize> {
+    let agents = repeat["agents"].as_array().into_iter().flatten();
+    let lost = agents
+        .enumerate()
+        .filter(|(_, agent)| !agent["lost"].is_null());
+    lost.map(|(index, _)| index).collect()
 }
 
 /// Runs the part.
@@ -205,18 +233,21 @@ pub(super) fn run(kgauge: &Kgauge<'_>, losses: u32, seed: u64) -> Result<bool> {
             && result.status == Some(1)
             && (result.acked.min(of_run) > 0 || moment_ms < ACKED_MS)
             && result.acked <= result.on_broker
+            && result.lost == [VICTIM]
             && result.acks.is_some_and(AckCheck::is_whole)
-            && beyond <= 5 * RATE / 3;
+            && result.has_all_ledgers()
+            && beyond <= 5 * RATE / AGENTS;
         longest = longest.max(result.took);
         beyond_max = beyond_max.max(beyond);
         confirmed += of_run;
         good += u32::from(is_good);
         if !is_good {
             print_line(&format!(
-                "run {number}, {loss:?} after {moment_ms} ms: ended after {:.1} s with {:?}; {} acked, {} on the \
-                 brokers; {:?}",
+                "run {number}, {loss:?} after {moment_ms} ms: ended after {:.1} s with {:?}; lost agents {:?}; {} acked, \
+                 {} on the brokers; {:?}",
                 result.took.as_secs_f64(),
                 result.status,
+                result.lost,
                 result.acked,
                 result.on_broker,
                 result.acks
@@ -247,7 +278,7 @@ impl LossBench<'_> {
         }
         let lead = self.kgauge.start(&format!("lead-{number}"), &words)?;
         let dir = self.kgauge.folder.join(&out);
-        let slices = dir.join("repeats/0000-00/slices-1.jsonl");
+        let slices = dir.join(format!("repeats/0000-00/slices-{VICTIM}.jsonl"));
         let seen = poll(Duration::from_secs(60), || {
             // The file of an agent is made when the start is announced.
             Ok((slices.exists() || lead.running.ended()?.is_some()).then_some(()))
@@ -262,14 +293,15 @@ impl LossBench<'_> {
             victim.process().signal(Signal::KILL)?;
         }
         let (acked, on_broker) = counted(&dir).unwrap_or((0, 0));
-        let acks = AckCheck::read(&dir);
+        let repeat = repeat_of(&dir);
         fs::remove_dir_all(&dir)?;
         Ok(LossResult {
             took,
             status: ended.and_then(|status| status.code()),
             acked,
             on_broker,
-            acks,
+            lost: lost_agents(&repeat),
+            acks: AckCheck::of(&repeat),
         })
     }
 }
@@ -287,5 +319,31 @@ mod tests {
             assert!(!found(&text.replacen(from, to, 1)).unwrap().is_whole());
         }
         assert_eq!(found("{}"), None);
+    }
+
+    #[test]
+    fn ledgers_without_those_of_the_lost_agent_are_noticed() {
+        let result = |acked, in_ledgers| LossResult {
+            took: Duration::ZERO,
+            status: Some(1),
+            acked,
+            on_broker: acked,
+            lost: vec![VICTIM],
+            acks: Some(AckCheck {
+                acked: in_ledgers,
+                confirmed: in_ledgers,
+                anomalies: 0,
+            }),
+        };
+        // After four seconds, each of three agents has 8,000 acks.
+        assert!(result(24_000, 22_000).has_all_ledgers());
+        assert!(!result(24_000, 16_000).has_all_ledgers());
+    }
+
+    #[test]
+    fn lost_agents_are_found_by_their_records() {
+        let text = r#"{"agents": [{"index": 0}, {"index": 1, "lost": {"at_ns": 7, "why": "x"}}]}"#;
+        assert_eq!(lost_agents(&serde_json::from_str(text).unwrap()), [1]);
+        assert!(lost_agents(&Value::Null).is_empty());
     }
 }

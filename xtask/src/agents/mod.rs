@@ -38,7 +38,8 @@ pub(crate) struct AgentsOptions {
 /// A part of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum AgentsPart {
-    /// 1, 2, 4 and 25 local agents: the same records, histograms equal to the sum, counts equal to the brokers'
+    /// One process, and 1, 2, 4 and 25 local agents: the same records, histograms equal to the sum, counts equal to the
+    /// brokers'
     Sums,
     /// Shifted clocks and slow, asymmetric connections; needs root for time namespaces
     Clocks,

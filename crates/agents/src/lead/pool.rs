@@ -383,3 +383,58 @@ fn shown(text: &str) -> String {
         .take(64)
         .collect()
 }
+
+#[cfg(test)]
+impl AgentPool {
+    /// Agents without connections, and where their events come from.
+    pub(super) fn unconnected(names: &[&str]) -> (Self, SyncSender<(usize, AgentEvent)>) {
+        let (sender, events) = sync_channel(EVENTS_MAX);
+        let agents = names.iter().map(|name| PoolAgent {
+            name: (*name).to_owned(),
+            // Nobody takes what is sent.
+            outgoing: OutgoingFrames::new().0,
+            track: SharedClockTrack::default(),
+            threads: 0,
+            start: None,
+            lost: None,
+            is_known: false,
+            link: None,
+        });
+        let pool = Self {
+            agents: agents.collect(),
+            events,
+            clock: MonotonicClock,
+            lost: AgentsLost::Fail,
+            is_local: false,
+            round: 0,
+            launched: LaunchedAgents::default(),
+        };
+        (pool, sender)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_of_another_version_is_named_with_both_versions() {
+        let (mut pool, events) = AgentPool::unconnected(&["10.0.0.7:7700"]);
+        let hello = AgentMessage::Hello {
+            host: "load1".to_owned(),
+            version: "0.0.9".to_owned(),
+            pid: 1,
+            processors: 2,
+        };
+        let event = AgentEvent::Message(Box::new(hello));
+        events.send((0, event)).unwrap();
+        let error = pool.await_hello(&Interrupt::new()).unwrap_err();
+        let both = format!(
+            "--agents: agent 0 (load1, 10.0.0.7:7700) runs kgauge 0.0.9, the lead {}; use the same \
+             version on all machines",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert_eq!(error.to_string(), both);
+    }
+}

@@ -482,3 +482,7 @@ impl HoldControl for AgentsControl<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests;

@@ -8,8 +8,8 @@ use kgauge_kubernetes::{
 };
 use kgauge_results::folder::{RunOrigin, note_origin};
 use kgauge_runner::{
-    ConsentAnswer, Question, StopRequests, fresh_number, name_slug, remove_unused, run_dir, run_id,
-    unix_ms,
+    ConsentAnswer, Question, StopRequests, check_agents_plan, fresh_number, name_slug,
+    remove_unused, run_dir, run_id, unix_ms,
 };
 
 use super::lead_flags::lead_arguments;
@@ -30,6 +30,7 @@ pub(super) fn deploy(
 ) -> anyhow::Result<ExitStatus> {
     let options = pod_options(agents)?;
     let more = lead_arguments(arguments)?;
+    check_agents_plan(question)?;
     let target = pod_target(arguments.targets.first().map(String::as_str));
     let target = target.map_err(|error| match error {
         PodTargetError::Other(error) => error,

@@ -17,6 +17,10 @@ pub(super) fn lead_arguments(arguments: &RunArgs) -> anyhow::Result<Vec<String>>
     check_flags(arguments)?;
     let conduct = &arguments.conduct;
     let mut more = arguments.checkup.as_ref().map_or_else(Vec::new, of_checkup);
+    // That of a plan is in the plan.
+    if let (Some(seed), true) = (conduct.seed, arguments.checkup.is_some()) {
+        more.push(format!("--seed={seed}"));
+    }
     if let Some(name) = &conduct.name {
         more.push(format!("--name={name}"));
     }
@@ -115,6 +119,17 @@ mod tests {
                 "--max-disk=20000000000 B"
             ]
         );
+    }
+
+    #[test]
+    fn only_a_checkup_gets_its_seed_as_a_flag() {
+        let mut arguments = RunArgs::default();
+        arguments.conduct.seed = Some(7);
+        assert!(lead_arguments(&arguments).unwrap().is_empty());
+        arguments.checkup = Some(CheckupRequest::new("p99 <= 20 ms".to_owned()));
+        let flags = lead_arguments(&arguments).unwrap();
+        assert_eq!(flags.last().map(String::as_str), Some("--seed=7"));
+        assert_eq!(flags[0], CHECKUP);
     }
 
     #[test]

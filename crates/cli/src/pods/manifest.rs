@@ -3,12 +3,14 @@
 use std::ffi::OsStr;
 
 use kgauge_kubernetes::{AgentsManifest, KafkaUserRequest};
+use kgauge_runner::check_agents_plan;
 
 use super::ManifestArgs;
 use super::lead_flags::{lead_arguments, parsed};
 use super::pod_target::{PodTargetError, pod_target};
 use super::prepare::{manifest_of, pod_options};
-use crate::args::Command;
+use crate::args::{Command, RunArgs, ScenarioArgs};
+use crate::built_in_args::BuiltInArgs;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 use crate::run::{changes_of, question_of};
@@ -17,6 +19,7 @@ pub(super) fn manifest(arguments: &ManifestArgs) -> anyhow::Result<ExitStatus> {
     let options = pod_options(&arguments.agents)?;
     let changes = changes_of(&arguments.changes)?;
     let question = question_of(&arguments.what, &arguments.built_in, &changes)?;
+    check_agents_plan(&question)?;
     let target = match pod_target(arguments.target.as_deref()) {
         Ok(target) => target,
         Err(PodTargetError::Other(error)) => return Err(error),
@@ -42,6 +45,10 @@ fn flags_of_lead(flags: &[String]) -> anyhow::Result<Vec<String>> {
     let start = ["kgauge", "run", "plan.json", "--agents", "k8s:"];
     let words = start.into_iter().chain(flags.iter().map(String::as_str));
     match parsed(words.map(OsStr::new))? {
+        Command::Run(run) if changes_plan(&run) => Err(stop(
+            ExitStatus::BadInput,
+            "flags that change the plan, such as --set, --verify and --seed, belong before `--`",
+        )),
         Command::Run(run) if run.targets.is_empty() && run.conduct.out.is_none() => {
             lead_arguments(&run)
         }
@@ -50,6 +57,13 @@ fn flags_of_lead(flags: &[String]) -> anyhow::Result<Vec<String>> {
             "--target belongs before `--`, and the lead has a folder of its own",
         )),
     }
+}
+
+/// Whether flags ask for another plan than the one in the manifest.
+fn changes_plan(run: &RunArgs) -> bool {
+    run.conduct.seed.is_some()
+        || run.changes != ScenarioArgs::default()
+        || run.built_in != BuiltInArgs::default()
 }
 
 /// Without the user there is no login that the other objects could hold.

@@ -62,6 +62,9 @@ pub(super) fn pod_target(text: Option<&str>) -> Result<PodTarget, PodTargetError
             "target {text} is on this machine, which pods cannot reach under that address; name one that they can"
         )));
     }
+    for note in &config.notes {
+        print::message(&format!("kgauge: {note}"));
+    }
     Ok(PodTarget {
         text,
         config: *config,
@@ -85,6 +88,14 @@ fn strimzi(text: String, spec: &StrimziSpec) -> Result<PodTarget, PodTargetError
         let words = format!("target {text}: {error}\n  {}", error.fix());
         PodTargetError::Other(stop(status, words))
     })?;
+    print::message(&format!(
+        "kgauge: Strimzi cluster {spec}: listener {}, {}",
+        cluster.listener,
+        cluster.config.servers()
+    ));
+    if let Some(why) = &cluster.metrics_absent {
+        print::message(&format!("kgauge: no broker metrics: {why}"));
+    }
     Ok(PodTarget {
         text,
         config: cluster.config,

@@ -28,9 +28,14 @@ pub(super) fn manifest_of(
     mut lead_arguments: Vec<String>,
 ) -> anyhow::Result<AgentsManifest> {
     let client_properties = pod_properties(&target.config).or_bad_input()?;
-    let endpoints = target.metrics.iter();
-    let endpoints = endpoints.map(|one| format!("--metrics={}={}", one.broker, one.url));
-    lead_arguments.extend(endpoints);
+    let mut arguments = lead_arguments.iter();
+    // Endpoints that the user names replace those of the target.
+    if !arguments.any(|argument| argument.starts_with("--metrics=")) {
+        let endpoints = target.metrics.iter();
+        let endpoints = endpoints.map(|one| format!("--metrics={}={}", one.broker, one.url));
+        lead_arguments.extend(endpoints);
+    }
+    let seed = seed.or(question.seed);
     Ok(AgentsManifest {
         instance,
         options,

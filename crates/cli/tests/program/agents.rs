@@ -232,6 +232,40 @@ fn a_run_that_tolerates_the_loss_goes_on_and_marks_its_figures() {
     assert!(lost, "{warnings:?}");
 }
 
+/// An echo flow with clients on both of two agents.
+const ECHO: &str = "\
+kgauge: 1
+name: echo
+question: Do two clocks measure one record?
+topic: {partitions: 4}
+flows:
+  - {name: echo, kind: echo, producers: 2, consumers: 2, shape: {constant: 1k/s}, record: {size: 100 B}}
+stages: {warm-up: 0 s, hold: 2 s}
+repeats: 1
+";
+
+#[test]
+fn end_to_end_times_below_the_error_of_two_clocks_are_marked() {
+    let site = site();
+    site.write("echo.yaml", ECHO);
+    let spread = ["--agents", "local:2", "--agents-echo", "all"];
+    let output = site.run(&[&["run", "echo.yaml", "--out", "out"][..], &spread].concat());
+    check_status(&output, 0);
+    let path = site.path("out/repeats/0000-00/repeat.json");
+    let mut repeat = json(&path);
+    let bound_ns = &mut repeat["flows"][0]["clock_bound_ns"];
+    assert!(bound_ns.as_u64().unwrap() > 0);
+    // As if the clocks of the agents were hardly known.
+    *bound_ns = 50_000_000_000_u64.into();
+    fs::write(&path, repeat.to_string()).unwrap();
+    let output = site.run(&["report", "out"]);
+    check_status(&output, 0);
+    let table = text(&output.stdout);
+    assert!(table.contains('≲'), "{table}");
+    let page = fs::read_to_string(site.path("out/report.html")).unwrap();
+    assert!(page.contains("compare the clocks of two agents, which are known to"));
+}
+
 #[test]
 fn the_records_of_all_agents_are_verified_by_the_lead() {
     let site = site();
@@ -270,23 +304,28 @@ fn what_a_lost_agent_has_sent_is_verified_and_the_rest_is_reported() {
 }
 
 #[test]
-fn an_agent_whose_lead_was_killed_stops_within_a_second() {
-    let site = site();
-    let agents = two_agents(&site);
-    let mut lead = measuring(&site, &agents, &[]);
+fn an_agent_whose_lead_was_killed_or_stopped_ends_its_load_within_a_second() {
     let threads = |agent: &Listening| {
         let tasks = fs::read_dir(format!("/proc/{}/task", agent.process.id()));
         let names = tasks.into_iter().flatten().flatten();
         let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).ok();
         names.filter_map(name).any(|name| name.starts_with("load-"))
     };
-    assert!(threads(&agents[0]));
-    lead.kill().unwrap();
-    lead.wait().unwrap();
-    let begin = Instant::now();
-    wait_until("no load thread is left", || !agents.iter().any(&threads));
-    // A second, and what a busy machine adds.
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    // The connections of a stopped lead stay open, and nothing comes.
+    for signal in [Signal::KILL, Signal::STOP] {
+        let site = site();
+        let agents = two_agents(&site);
+        let mut lead = measuring(&site, &agents, &[]);
+        assert!(threads(&agents[0]));
+        let begin = Instant::now();
+        kill_process(Pid::from_child(&lead), signal).unwrap();
+        wait_until("no load thread is left", || !agents.iter().any(&threads));
+        let took = begin.elapsed();
+        lead.kill().unwrap();
+        lead.wait().unwrap();
+        // A second, and what a busy machine adds.
+        assert!(took < Duration::from_secs(5), "{signal:?}: {took:?}");
+    }
 }
 
 /// Stands for ssh: runs the command in a shell of this machine, whatever the host is.

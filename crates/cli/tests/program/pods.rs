@@ -281,6 +281,44 @@ fn a_checkup_in_pods_plans_its_loads_there() {
 }
 
 #[test]
+fn a_search_in_pods_tries_its_rates_there() {
+    let fake = FakeKubernetes::new();
+    let search = ["capacity", "--goal", "p99 <= 20 ms", "--max-rate", "1k/s"];
+    let child = fake.command(&search).spawn().unwrap();
+    fake.await_load();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    check_status(&output, 130);
+    let plan = json(&fake.site.path("out/plan.json"));
+    let search = &plan["trials"][0]["search"];
+    assert_eq!(search["rate_max"], 1_000.0, "{plan}");
+    fake.check_removed();
+    fake.await_end();
+}
+
+#[test]
+fn a_saved_plan_keeps_its_seed_unless_the_user_gives_another() {
+    let site = Site::new();
+    let first = site.run(&["run", "counted.yaml", "--seed", "7", "--out", "first"]);
+    check_status(&first, 0);
+    let call = [
+        "agents",
+        "manifest",
+        "k8s:replicas=2,namespace=perf",
+        "first/plan.json",
+        "--target",
+        "a:1",
+    ];
+    for (more, seed) in [(vec![], 7), (vec!["--seed", "9"], 9)] {
+        let manifest = good(&site.run(&[&call[..], &more[..]].concat()));
+        assert!(
+            manifest.contains(&format!("\"seed\": {seed},")),
+            "{manifest}"
+        );
+    }
+}
+
+#[test]
 fn a_manifest_has_the_flags_of_the_lead() {
     let site = Site::new();
     let call = [
@@ -293,7 +331,13 @@ fn a_manifest_has_the_flags_of_the_lead() {
     ];
     let manifest = good(&site.run(&[&call[..], &["--", "--agents-lost", "tolerate"]].concat()));
     assert!(manifest.contains("- --agents-lost=tolerate"), "{manifest}");
-    for (flag, words) in [("--serve=0", "--serve"), ("--target=b:1", "before `--`")] {
+    for (flag, words) in [
+        ("--serve=0", "--serve"),
+        ("--target=b:1", "before `--`"),
+        ("--verify", "before `--`"),
+        ("--seed=7", "before `--`"),
+        ("--rate=1k/s", "before `--`"),
+    ] {
         let stderr = check_status(&site.run(&[&call[..], &["--", flag]].concat()), 2);
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
@@ -321,9 +365,19 @@ fn what_pods_cannot_do_is_refused_before_anything_is_created() {
             &["--agents", agents, "--target", "a:1", "--serve", "0"],
             "--serve",
         ),
+        (
+            &["--agents", agents, "--target", "a:1", "--driver", "java"],
+            "another client",
+        ),
     ] {
         let output = site.run(&[&["run", "counted.yaml"], arguments].concat());
         let stderr = check_status(&output, 2);
         assert!(stderr.contains(words), "{words}: {stderr}");
     }
+    let call = ["run", "counted.yaml", "--yes", "--target", "a:1"];
+    let mut command = site.command(&[&call[..], &["--agents", agents]].concat());
+    let output = command.env("PATH", site.dir.path()).output().unwrap();
+    let stderr = check_status(&output, 2);
+    assert!(stderr.contains("kubectl is not installed"), "{stderr}");
+    assert!(!site.path("kgauge-runs").exists());
 }

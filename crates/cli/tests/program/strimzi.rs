@@ -135,3 +135,35 @@ fn what_is_missing_ends_with_its_status_and_a_fix() {
     assert!(stderr.contains("add user=NAME"), "{stderr}");
     assert!(!fake.site.path("out").exists());
 }
+
+#[test]
+fn a_manifest_has_the_user_and_says_what_was_found() {
+    let fake = FakeKubernetes::new();
+    fake.kafka("b:9094", false, "scram-sha-512");
+    let login = "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"u\" \
+                 password=\"p\";";
+    fake.secret("kgauge", &[("sasl.jaas.config", login)]);
+    let call = [
+        "agents",
+        "manifest",
+        "k8s:replicas=2,namespace=perf",
+        "counted.yaml",
+        "--target",
+        "strimzi:kafka/my-cluster,user=kgauge",
+    ];
+    let output = fake_kubectl::command(&fake.site, &call).output().unwrap();
+    let manifest = good(&output);
+    for kind in ["KafkaUser", "Secret", "ConfigMap", "Service", "Job"] {
+        assert!(
+            manifest.contains(&format!("kind: {kind}\n")),
+            "{kind}: {manifest}"
+        );
+    }
+    let stderr = text(&output.stderr);
+    for words in [
+        "Strimzi cluster kafka/my-cluster: listener external, b:9094",
+        "no broker metrics: the Kafka object has no metricsConfig",
+    ] {
+        assert!(stderr.contains(words), "{words}: {stderr}");
+    }
+}

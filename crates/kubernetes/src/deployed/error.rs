@@ -149,3 +149,21 @@ impl DeployError {
         fix.to_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_that_never_ran_are_counted_with_the_schedulers_message() {
+        let error = |count| DeployError::Pending {
+            count,
+            minutes: 10,
+            message: "0/5 nodes are available: 5 Insufficient cpu.".to_owned(),
+        };
+        let words = "pending for 10 minutes: 0/5 nodes are available: 5 Insufficient cpu.";
+        assert_eq!(error(3).to_string(), format!("3 pods were {words}"));
+        assert_eq!(error(1).to_string(), format!("1 pod was {words}"));
+        assert!(error(3).fix().contains("node-selector="));
+    }
+}

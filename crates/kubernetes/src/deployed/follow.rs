@@ -148,8 +148,7 @@ impl Follower<'_> {
                 return Ok(lead);
             }
             let now = Instant::now();
-            if self.options.interrupt.is_raised() && stop_deadline.is_none() {
-                self.stop()?;
+            if self.options.interrupt.is_raised() && stop_deadline.is_none() && self.stop()? {
                 stop_deadline = Some(now + STOP_MAX);
             }
             let is_over = stop_deadline.is_some_and(|deadline| now >= deadline);
@@ -166,14 +165,18 @@ impl Follower<'_> {
         }
     }
 
-    /// Asks the lead to end the run and write its report.
-    fn stop(&mut self) -> Result<(), DeployError> {
+    /// Asks the lead to end the run and write its report; false if Kubernetes did not answer.
+    fn stop(&mut self) -> Result<bool, DeployError> {
         if self.lead.is_none() {
             self.check_start()?;
         }
-        match &self.lead {
-            Some(lead) => Ok(self.run.request_stop(lead)?),
-            None => Err(DeployError::Interrupted),
+        let lead = self.lead.as_ref().ok_or(DeployError::Interrupted)?;
+        match self.run.request_stop(lead) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                self.outage.note(error, self.show)?;
+                Ok(false)
+            }
         }
     }
 
@@ -249,7 +252,7 @@ impl Follower<'_> {
             self.lead = Some(lead.name().to_owned());
         }
         let count = self.run.agents as usize + 1;
-        self.are_started = pods.are_started(count);
+        self.are_started = pods.started() >= count;
         match self.are_started {
             true => Ok(POLL_RUNNING),
             false => self.check_wait(&pods, count),
@@ -269,10 +272,10 @@ impl Follower<'_> {
             return Ok(POLL_START);
         }
         let (count, message) = pods.unscheduled().unwrap_or_else(|| {
-            (
-                count - pods.items.len().min(count),
-                "Kubernetes gives no reason".to_owned(),
-            )
+            let missing = count.saturating_sub(pods.started());
+            let message = pods.waiting();
+            let message = message.unwrap_or_else(|| "Kubernetes gives no reason".to_owned());
+            (missing, message)
         });
         Err(DeployError::Pending {
             count,

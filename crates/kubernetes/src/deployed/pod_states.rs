@@ -239,8 +239,18 @@ impl RunPods {
             .map(|message| (waiting.len(), one_line(message)))
     }
 
-    pub(super) fn are_started(&self, count: usize) -> bool {
-        self.items.iter().filter(|pod| pod.is_started()).count() >= count
+    /// Why the first container that waits does so.
+    pub(super) fn waiting(&self) -> Option<String> {
+        let pods = self.items.iter();
+        let mut statuses = pods.flat_map(|pod| &pod.status.container_statuses);
+        let waiting = statuses.find_map(|status| status.state.waiting.as_ref())?;
+        let words = format!("{} {}", waiting.reason, waiting.message);
+        Some(one_line(&words)).filter(|words| !words.is_empty())
+    }
+
+    /// How many pods run, or have run.
+    pub(super) fn started(&self) -> usize {
+        self.items.iter().filter(|pod| pod.is_started()).count()
     }
 
     /// `lead running; agents: 3 running, 2 pending (0/3 nodes are available)`.
@@ -307,7 +317,7 @@ mod tests {
             pods.describe(1),
             "lead running, 0 of 1 agents running; 1 pod waits for a node: 0/3 nodes are available: 3 Insufficient cpu."
         );
-        assert!(!pods.are_started(2));
+        assert_eq!((pods.started(), pods.waiting()), (1, None));
     }
 
     #[test]
@@ -323,11 +333,9 @@ mod tests {
         );
         assert!(error.fix().contains("pull-secret"));
         let first = json!({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull"}}}]});
-        assert!(
-            pods(&[pod("a-agent-0", "agent", first)])
-                .obstacle()
-                .is_none()
-        );
+        let pods = pods(&[pod("a-agent-0", "agent", first)]);
+        assert!(pods.obstacle().is_none());
+        assert_eq!(pods.waiting().as_deref(), Some("ErrImagePull"));
     }
 
     /// How the only pod ended.
@@ -384,6 +392,6 @@ mod tests {
             .map(|(pod, _)| (pod.name(), pod.was_refused()))
             .collect();
         assert_eq!(failed, [("a-agent-0", true), ("a-agent-1", false)]);
-        assert!(pods.are_started(3));
+        assert_eq!(pods.started(), 3);
     }
 }

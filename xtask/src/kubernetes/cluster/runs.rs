@@ -88,6 +88,11 @@ fn run(runs: &PodRuns<'_>) -> Result<String> {
         tail(&finished.stderr)
     );
     runs.check_counted("run")?;
+    let agents = runs.summary("run")?["trials"][0]["agents"]["count"].as_u64();
+    ensure!(
+        agents == Some(AGENTS.into()),
+        "{agents:?} agents generated the load"
+    );
     let gone = runs.await_gone()?;
     Ok(format!(
         "{RECORDS} records of {AGENTS} pods arrived; {:.1} s, and {:.1} s until everything was removed",
