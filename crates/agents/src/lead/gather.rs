@@ -3,13 +3,11 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
 
 use kgauge_client::Interrupt;
 use kgauge_client::config::Address;
 
 use super::error::AgentsError;
-use super::launch::LaunchedAgents;
 use super::parallel::in_parallel;
 use crate::agent::connect;
 use crate::channel::{AgentChannel, ChannelError};
@@ -18,34 +16,22 @@ use crate::slots::ConnectionSlots;
 use crate::tls;
 use crate::token::AgentToken;
 
-/// How often the lead checks for connections, for Ctrl-C, and for processes that ended.
-const POLL: Duration = Duration::from_millis(20);
-
-/// How often the user learns who is missing.
-const REPORT: Duration = Duration::from_secs(2);
-
 /// Handshakes at the same time; more connections wait.
 const HANDSHAKES_MAX: usize = 64;
 
 /// A connection, and where it comes from.
 pub(super) type Gathered = (String, AgentChannel);
 
-/// What gathering reports, and when it ends.
-pub(super) struct GatherContext<'a> {
-    pub(super) token: &'a AgentToken,
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) report: &'a mut dyn FnMut(&str),
-}
-
 /// Connects to agents that listen.
 pub(super) fn listening(
     addresses: &[Address],
-    context: &GatherContext<'_>,
+    token: &AgentToken,
+    interrupt: &Interrupt,
 ) -> Result<Vec<Gathered>, AgentsError> {
     let config = tls::client()?;
     let tasks = addresses.iter().map(|address| {
         let (address, config) = (address.clone(), Arc::clone(&config));
-        let token = context.token.clone();
+        let token = token.clone();
         move || -> Result<Gathered, AgentsError> {
             let socket = connect(&address).map_err(|source| AgentsError::Connect {
                 address: address.to_string(),
@@ -59,18 +45,20 @@ pub(super) fn listening(
             Ok((address.to_string(), channel))
         }
     });
-    in_parallel(tasks, context.interrupt)
+    in_parallel(tasks, interrupt)
 }
 
 /// A listener for agents that join.
-#[derive(Debug)]
-pub(super) struct JoinListener {
+pub(super) struct JoinListener<'a> {
     listener: TcpListener,
     pub(super) address: SocketAddr,
+    handshakes: Handshakes<'a>,
+    /// Why the last one was refused; empty if none was.
+    pub(super) last_refusal: String,
 }
 
-impl JoinListener {
-    pub(super) fn bind(address: &str) -> Result<Self, AgentsError> {
+impl<'a> JoinListener<'a> {
+    pub(super) fn bind(address: &str, token: &'a AgentToken) -> Result<Self, AgentsError> {
         let failed = |source| AgentsError::Listen {
             address: address.to_owned(),
             source,
@@ -78,61 +66,31 @@ impl JoinListener {
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address })
+        Ok(Self {
+            listener,
+            address,
+            handshakes: Handshakes::new(token)?,
+            last_refusal: String::new(),
+        })
     }
 
-    /// Waits until `count` agents have joined. Whoever does not know the token, or speaks another version, is refused,
-    /// and the wait goes on.
-    pub(super) fn gather(
-        &self,
-        count: usize,
-        patience: Duration,
-        launched: &mut LaunchedAgents,
-        context: &mut GatherContext<'_>,
+    /// The agents that have joined since the last call. Whoever does not know the token, or speaks another version, is
+    /// refused.
+    pub(super) fn joined(
+        &mut self,
+        report: &mut dyn FnMut(&str),
     ) -> Result<Vec<Gathered>, AgentsError> {
-        let handshakes = Handshakes::new(context.token)?;
-        let mut joined: Vec<Gathered> = Vec::new();
-        let mut last_refusal = String::new();
-        let begin = Instant::now();
-        let mut next_report = begin + REPORT;
-        while joined.len() < count {
-            if context.interrupt.is_raised() {
-                return Err(AgentsError::Interrupted);
-            }
-            for agent in &mut launched.0 {
-                if let Some(status) = agent.ended() {
-                    let name = agent.name.clone();
-                    return Err(AgentsError::Ended { name, status });
+        self.handshakes.accept(&self.listener)?;
+        let mut joined = Vec::new();
+        while let Ok((from, result)) = self.handshakes.results.try_recv() {
+            match result {
+                Ok(channel) => joined.push((from, channel)),
+                Err(error) => {
+                    self.last_refusal = format!("refused {from}: {error}");
+                    report(&self.last_refusal);
                 }
             }
-            handshakes.accept(&self.listener)?;
-            while let Ok((from, result)) = handshakes.results.try_recv() {
-                match result {
-                    Ok(channel) => joined.push((from, channel)),
-                    Err(error) => {
-                        let words = format!("refused {from}: {error}");
-                        (context.report)(&words);
-                        last_refusal = format!("\n  {words}");
-                    }
-                }
-            }
-            if begin.elapsed() > patience {
-                return Err(AgentsError::Missing {
-                    joined: joined.len(),
-                    count,
-                    seconds: patience.as_secs(),
-                    last: last_refusal,
-                });
-            }
-            if Instant::now() >= next_report {
-                next_report += REPORT;
-                let words = format!("waiting for agents: {} of {count} joined", joined.len());
-                (context.report)(&words);
-            }
-            std::thread::sleep(POLL);
         }
-        // They may have arrived in the same turn.
-        joined.truncate(count);
         Ok(joined)
     }
 }

@@ -9,16 +9,20 @@ use kgauge_client::Interrupt;
 
 use super::clock_probe::SharedClockTrack;
 use super::error::AgentsError;
-use super::gather::{GatherContext, Gathered, JoinListener, listening};
+use super::gather::{JoinListener, listening};
 use super::launch::{LaunchedAgent, LaunchedAgents};
 use super::link::{AgentEvent, LeadLink};
 use super::parallel::in_parallel;
 use super::ssh::RemoteProgram;
 use crate::agent::OutgoingFrames;
+use crate::channel::AgentChannel;
 use crate::monotonic_clock::MonotonicClock;
 use crate::protocol::{AgentMessage, LeadMessage};
 use crate::spec::{AgentsLost, AgentsSpec};
 use crate::token::AgentToken;
+
+/// Where the threads of connections leave what agents send, by the index of the agent.
+pub(super) type EventSender = SyncSender<(usize, AgentEvent)>;
 
 /// Events of all agents that may wait for the run.
 const EVENTS_MAX: usize = 1_024;
@@ -34,6 +38,12 @@ const JOIN_PATIENCE: Duration = Duration::from_secs(600);
 
 /// How often Ctrl-C is noticed during waits.
 const POLL: Duration = Duration::from_millis(50);
+
+/// How often the lead checks for agents that join, and for processes that ended.
+const JOIN_POLL: Duration = Duration::from_millis(20);
+
+/// How often the user learns who is missing.
+const REPORT: Duration = Duration::from_secs(2);
 
 /// How long an agent may take for its first message and its first clock answers.
 const HELLO_MAX: Duration = Duration::from_secs(10);
@@ -55,6 +65,13 @@ pub struct AgentPoolSetup<'a> {
     pub run_id: &'a str,
     /// Raised when the run must stop.
     pub interrupt: &'a Interrupt,
+}
+
+/// Agents that join by themselves.
+struct AwaitedAgents<'a> {
+    listener: JoinListener<'a>,
+    count: usize,
+    patience: Duration,
 }
 
 /// One agent, as the lead sees it.
@@ -103,51 +120,7 @@ impl AgentPool {
         setup: &AgentPoolSetup<'_>,
         report: &mut dyn FnMut(&str),
     ) -> Result<Self, AgentsError> {
-        let mut launched = LaunchedAgents::default();
-        let mut context = GatherContext {
-            token: setup.token,
-            interrupt: setup.interrupt,
-            report,
-        };
-        let gathered = match setup.spec {
-            AgentsSpec::Local { count } => {
-                let listener = JoinListener::bind("127.0.0.1:0")?;
-                for number in 0..*count {
-                    let started =
-                        LaunchedAgent::local(&setup.program, listener.address, setup.token, number);
-                    launched.0.push(started?);
-                }
-                let count = *count as usize;
-                listener.gather(count, LOCAL_PATIENCE, &mut launched, &mut context)?
-            }
-            AgentsSpec::Listening { addresses } => listening(addresses, &context)?,
-            AgentsSpec::Joining { count, listen } => {
-                let listener = JoinListener::bind(listen)?;
-                let words = format!("waiting for {count} agents at {}", listener.address);
-                (context.report)(&words);
-                let count = *count as usize;
-                listener.gather(count, JOIN_PATIENCE, &mut launched, &mut context)?
-            }
-            AgentsSpec::Ssh { hosts } => {
-                let listener = JoinListener::bind("127.0.0.1:0")?;
-                launched = on_hosts(setup, hosts, listener.address)?;
-                listener.gather(hosts.len(), SSH_PATIENCE, &mut launched, &mut context)?
-            }
-            AgentsSpec::Kubernetes { .. } => {
-                let kind = setup.spec.to_string();
-                return Err(AgentsError::Unsupported { kind });
-            }
-        };
-        Self::welcome(setup, gathered, launched)
-    }
-
-    /// Starts the connections' threads; waits until every agent has introduced itself and its clock is known.
-    fn welcome(
-        setup: &AgentPoolSetup<'_>,
-        gathered: Vec<Gathered>,
-        launched: LaunchedAgents,
-    ) -> Result<Self, AgentsError> {
-        let (events_sender, events) = sync_channel(EVENTS_MAX);
+        let (sender, events) = sync_channel(EVENTS_MAX);
         let mut pool = Self {
             agents: Vec::new(),
             events,
@@ -155,11 +128,11 @@ impl AgentPool {
             lost: setup.lost,
             is_local: setup.spec.is_local(),
             round: 0,
-            launched,
+            launched: LaunchedAgents::default(),
         };
-        let count = u32::try_from(gathered.len()).unwrap_or(u32::MAX);
-        for (index, (from, channel)) in (0..).zip(gathered) {
-            let agent = pool.add(from, channel, events_sender.clone())?;
+        pool.connect(setup, &sender, report)?;
+        let count = pool.count();
+        for (index, agent) in (0..).zip(&pool.agents) {
             let welcome = LeadMessage::Welcome {
                 run_id: setup.run_id.to_owned(),
                 index,
@@ -173,26 +146,126 @@ impl AgentPool {
         Ok(pool)
     }
 
+    /// Starts, awaits or calls all agents. Each has a thread as soon as it is there, so that both sides notice if the
+    /// other one leaves while others are awaited.
+    fn connect(
+        &mut self,
+        setup: &AgentPoolSetup<'_>,
+        events: &EventSender,
+        report: &mut dyn FnMut(&str),
+    ) -> Result<(), AgentsError> {
+        let local = || JoinListener::bind("127.0.0.1:0", setup.token);
+        let (listener, count, patience) = match setup.spec {
+            AgentsSpec::Local { count } => {
+                let listener = local()?;
+                for number in 0..*count {
+                    let started =
+                        LaunchedAgent::local(&setup.program, listener.address, setup.token, number);
+                    self.launched.0.push(started?);
+                }
+                (listener, *count as usize, LOCAL_PATIENCE)
+            }
+            AgentsSpec::Listening { addresses } => {
+                for (address, channel) in listening(addresses, setup.token, setup.interrupt)? {
+                    self.add(address, channel, events)?;
+                }
+                return Ok(());
+            }
+            AgentsSpec::Joining { count, listen } => {
+                let listener = JoinListener::bind(listen, setup.token)?;
+                report(&format!(
+                    "waiting for {count} agents at {}",
+                    listener.address
+                ));
+                (listener, *count as usize, JOIN_PATIENCE)
+            }
+            AgentsSpec::Ssh { hosts } => {
+                let listener = local()?;
+                self.launched = on_hosts(setup, hosts, listener.address)?;
+                (listener, hosts.len(), SSH_PATIENCE)
+            }
+            AgentsSpec::Kubernetes { .. } => {
+                let kind = setup.spec.to_string();
+                return Err(AgentsError::Unsupported { kind });
+            }
+        };
+        let awaited = AwaitedAgents {
+            listener,
+            count,
+            patience,
+        };
+        self.await_joined(awaited, setup.interrupt, events, report)
+    }
+
+    /// Waits until `count` agents are there. If one leaves meanwhile, another may take its place.
+    fn await_joined(
+        &mut self,
+        mut awaited: AwaitedAgents<'_>,
+        interrupt: &Interrupt,
+        events: &EventSender,
+        report: &mut dyn FnMut(&str),
+    ) -> Result<(), AgentsError> {
+        let begin = Instant::now();
+        let mut next_report = begin + REPORT;
+        loop {
+            if interrupt.is_raised() {
+                return Err(AgentsError::Interrupted);
+            }
+            self.check_launched()?;
+            for (from, channel) in awaited.listener.joined(report)? {
+                // More than `count` may arrive in the same turn.
+                if self.present() < awaited.count {
+                    self.add(from, channel, events)?;
+                }
+            }
+            self.take_arrivals(report)?;
+            let joined = self.present();
+            if joined == awaited.count {
+                return Ok(());
+            }
+            if begin.elapsed() > awaited.patience {
+                return Err(AgentsError::Missing {
+                    joined,
+                    count: awaited.count,
+                    seconds: awaited.patience.as_secs(),
+                    last: match awaited.listener.last_refusal.as_str() {
+                        "" => String::new(),
+                        refusal => format!("\n  {refusal}"),
+                    },
+                });
+            }
+            if Instant::now() >= next_report {
+                next_report += REPORT;
+                let count = awaited.count;
+                report(&format!("waiting for agents: {joined} of {count} joined"));
+            }
+            std::thread::sleep(JOIN_POLL);
+        }
+    }
+
+    /// Starts the thread of a connection. An agent that left before makes place.
     fn add(
         &mut self,
         from: String,
-        channel: crate::channel::AgentChannel,
-        events: SyncSender<(usize, AgentEvent)>,
-    ) -> Result<&PoolAgent, AgentsError> {
+        channel: AgentChannel,
+        events: &EventSender,
+    ) -> Result<(), AgentsError> {
+        let free = self.agents.iter().position(|agent| agent.lost.is_some());
+        let index = free.unwrap_or(self.agents.len());
         let (outgoing, frames) = OutgoingFrames::new();
         let track = SharedClockTrack::default();
         let link = LeadLink {
-            agent: self.agents.len(),
+            agent: index,
             channel,
             clock: self.clock,
             track: track.clone(),
             outgoing: frames,
-            events,
+            events: events.clone(),
             undelivered: None,
         };
         let thread = std::thread::Builder::new().name("agent-link".to_owned());
         let thread = thread.spawn(move || link.run());
-        self.agents.push(PoolAgent {
+        let agent = PoolAgent {
             name: from,
             outgoing,
             track,
@@ -201,9 +274,44 @@ impl AgentPool {
             lost: None,
             is_known: false,
             link: Some(thread.map_err(AgentsError::Thread)?),
-        });
-        let last = self.agents.last();
-        last.ok_or_else(|| AgentsError::Thread(std::io::Error::other("no agent")))
+        };
+        match self.agents.get_mut(index) {
+            Some(place) => *place = agent,
+            None => self.agents.push(agent),
+        }
+        Ok(())
+    }
+
+    /// The number of agents that are there.
+    fn present(&self) -> usize {
+        let present = self.agents.iter().filter(|agent| agent.lost.is_none());
+        present.count()
+    }
+
+    /// An error if a process that the lead started has ended.
+    fn check_launched(&mut self) -> Result<(), AgentsError> {
+        for agent in &mut self.launched.0 {
+            if let Some(status) = agent.ended() {
+                let name = agent.name.clone();
+                return Err(AgentsError::Ended { name, status });
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what agents said while others are awaited, and reports each that left.
+    fn take_arrivals(&mut self, report: &mut dyn FnMut(&str)) -> Result<(), AgentsError> {
+        while let Ok((index, event)) = self.events.try_recv() {
+            match event {
+                AgentEvent::Lost(why) => {
+                    report(&format!("{} left: {why}", self.name(index)));
+                    let _ = self.lose(index, why);
+                }
+                AgentEvent::Message(message) => self.take_hello(index, *message)?,
+                AgentEvent::Slices(_) | AgentEvent::Evidence(_) | AgentEvent::Ledger(_) => {}
+            }
+        }
+        Ok(())
     }
 
     fn await_hello(&mut self, interrupt: &Interrupt) -> Result<(), AgentsError> {
@@ -387,7 +495,7 @@ fn shown(text: &str) -> String {
 #[cfg(test)]
 impl AgentPool {
     /// Agents without connections, and where their events come from.
-    pub(super) fn unconnected(names: &[&str]) -> (Self, SyncSender<(usize, AgentEvent)>) {
+    pub(super) fn unconnected(names: &[&str]) -> (Self, EventSender) {
         let (sender, events) = sync_channel(EVENTS_MAX);
         let agents = names.iter().map(|name| PoolAgent {
             name: (*name).to_owned(),
@@ -414,27 +522,4 @@ impl AgentPool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_agent_of_another_version_is_named_with_both_versions() {
-        let (mut pool, events) = AgentPool::unconnected(&["10.0.0.7:7700"]);
-        let hello = AgentMessage::Hello {
-            host: "load1".to_owned(),
-            version: "0.0.9".to_owned(),
-            pid: 1,
-            processors: 2,
-        };
-        let event = AgentEvent::Message(Box::new(hello));
-        events.send((0, event)).unwrap();
-        let error = pool.await_hello(&Interrupt::new()).unwrap_err();
-        let both = format!(
-            "--agents: agent 0 (load1, 10.0.0.7:7700) runs kgauge 0.0.9, the lead {}; use the same \
-             version on all machines",
-            env!("CARGO_PKG_VERSION")
-        );
-        assert_eq!(error.to_string(), both);
-    }
-}
+mod tests;
