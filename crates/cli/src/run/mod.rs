@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kgauge_analyze::Summary;
-use kgauge_live::{LiveRunState, LiveServer};
+use kgauge_live::{LiveRunState, LiveServer, TerminalObserver};
 use kgauge_results::RunRead;
 use kgauge_runner::{
     FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, name_slug,
@@ -20,7 +20,7 @@ use crate::exit::{ExitStatus, OrStop, stop};
 use crate::host::{command_line, env_target};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
-use crate::progress::TerminalObserver;
+use crate::progress::{StderrTerminal, is_seen};
 use crate::style::DetailArgs;
 
 pub(crate) use multi_target::parent_dir;
@@ -73,9 +73,7 @@ fn with_job<T>(
         question,
         observed: match &server {
             Some(server) => Some(Arc::clone(&server.state)),
-            None => {
-                crate::progress::is_seen().then(|| Arc::new(LiveRunState::new(stopping.clone())))
-            }
+            None => is_seen().then(|| Arc::new(LiveRunState::new(stopping.clone()))),
         },
         server: server.as_ref(),
         stopping: &stopping,
@@ -152,8 +150,8 @@ impl RunJob<'_> {
         if number.is_some() {
             request.label.add_target(&target.text);
         }
-        let mut observer =
-            TerminalObserver::new(self.observed.clone(), arguments.conduct.detail.quiet);
+        let (live, is_quiet) = (self.observed.clone(), arguments.conduct.detail.quiet);
+        let mut observer = TerminalObserver::new(StderrTerminal, live, is_quiet);
         Ok(run_one(&request, &mut observer)?)
     }
 
