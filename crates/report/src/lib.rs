@@ -11,6 +11,7 @@
 //! the run folder. `terminal` and `html` write it; `curves` decides which charts there are, `chart`
 //! draws one.
 
+mod ceiling;
 mod chart;
 mod clean;
 mod compare;
@@ -39,6 +40,7 @@ use kgauge_results::RunRead;
 use kgauge_results::folder::ListedRun;
 use kgauge_scenario::Study;
 
+pub use ceiling::{CeilingReport, CeilingRow};
 pub use clean::{one_line, printable};
 pub use json::{JsonTree, comparison_json, comparison_schema, summary_json, summary_schema};
 pub use live::{
@@ -117,6 +119,11 @@ pub fn render_size_terminal(answer: &SizeAnswer, style: TerminalStyle) -> String
 /// The size of a cluster as one HTML page that needs no network and has no script.
 pub fn render_size_html(answer: &SizeAnswer) -> String {
     html::size::page(answer)
+}
+
+/// The ceilings of a machine as text for a terminal, ending with a line break.
+pub fn render_ceiling_terminal(ceilings: &CeilingReport) -> String {
+    ceiling::text(ceilings)
 }
 
 /// The runs below a folder as text for a terminal, ending with a line break.

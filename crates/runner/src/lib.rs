@@ -29,6 +29,7 @@ mod ab_question;
 mod ab_test;
 mod announce;
 mod broker_sources;
+mod ceiling;
 mod change_cluster;
 mod checkup;
 mod checkup_parts;
@@ -99,6 +100,7 @@ mod wire;
 
 pub use ab_question::{AbRequest, one_side, two_sides};
 pub use ab_test::AbTest;
+pub use ceiling::CeilingMeasurement;
 pub use checkup::{CheckupPreview, CheckupRequest};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
