@@ -8,6 +8,7 @@
 //! Where to start: `observer.rs` (what a run reports), `state.rs` (what is known), `pages.rs` (which path has which
 //! text), `server.rs` (threads and sockets), `terminal.rs` (messages and the progress line).
 
+mod ab_side;
 mod address;
 mod ended;
 mod frame;
@@ -22,6 +23,7 @@ mod state;
 mod step_label;
 mod terminal;
 
+pub use ab_side::AbSideObserver;
 pub use observer::LiveObserver;
 pub use snapshot::ProgressSnapshot;
 pub use state::LiveRunState;

@@ -63,7 +63,7 @@ pub fn two_sides(a: Question, b: &Question, request: &AbRequest) -> Result<Quest
 ///
 /// # Errors
 /// As [`two_sides`].
-pub fn one_side(
+pub(crate) fn one_side(
     mut question: Question,
     own: AbSide,
     folders: &[String; 2],

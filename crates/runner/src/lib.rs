@@ -25,6 +25,7 @@
 //! ```
 
 mod ab;
+mod ab_pair;
 mod ab_question;
 mod ab_test;
 mod announce;
@@ -99,7 +100,8 @@ mod warm_up;
 mod warming;
 mod wire;
 
-pub use ab_question::{AbRequest, one_side, two_sides};
+pub use ab_pair::{AbPair, AbSideJob};
+pub use ab_question::{AbRequest, two_sides};
 pub use ab_test::AbTest;
 pub use ceiling::CeilingMeasurement;
 pub use checkup::{CheckupPreview, CheckupRequest};
