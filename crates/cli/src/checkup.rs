@@ -9,7 +9,7 @@ use crate::args::RunArgs;
 use crate::checkup_args::CheckupArgs;
 use crate::exit::{ExitStatus, stop};
 use crate::host::env_target;
-use crate::{interrupt, pods, print, run};
+use crate::{interrupt, pods, print};
 
 /// Checks a cluster, keeps everything in a run folder, and reports.
 pub(crate) fn checkup(arguments: &CheckupArgs) -> anyhow::Result<ExitStatus> {
@@ -70,7 +70,7 @@ fn dry_run(
 ) -> anyhow::Result<ExitStatus> {
     let text = arguments.target.clone().or_else(env_target);
     let text = text.unwrap_or_else(|| RunTarget::DEFAULT.to_owned());
-    let target = run::read_target(&text, question)?;
+    let target = RunTarget::read(&text, question, &print::remark)?;
     let stopping = interrupt::listen("stopping")?;
     let preview = request.preview(&target, stopping.load.clone())?;
     match arguments.conduct.json {

@@ -89,6 +89,7 @@ mod step_figures;
 mod steps;
 mod stop;
 mod target_text;
+mod targets_request;
 mod time_estimate;
 mod total_time;
 mod trial;
@@ -108,7 +109,7 @@ pub use checkup::{CheckupPreview, CheckupRequest};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
-pub use metrics::{MetricsAddress, read_addresses, without_secrets};
+pub use metrics::{MetricsAddress, without_secrets};
 pub use observer::{
     Activity, Announcement, LoadJudgement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent,
     RunStep, RunTaps,
@@ -121,7 +122,7 @@ pub use request::{AgentsRequest, Consent, ConsentAnswer, FolderChoice, OnTargetR
 pub use run::{FinishedRun, run};
 pub use run_target::{DestinationTarget, RunTarget};
 pub use sizing::{SizeRequest, read_machine_types};
-pub use speeds::read_speeds;
 pub use stop::StopRequests;
+pub use targets_request::TargetsRequest;
 pub use time_estimate::TimeEstimate;
 pub use tune_question::{resumed_tune, tuned};
