@@ -64,6 +64,7 @@ mod observer;
 mod open_run;
 mod outages;
 mod output;
+mod pods;
 mod prepared_topic;
 mod preview;
 mod process_cpu;
@@ -115,6 +116,9 @@ pub use observer::{
     RunStep, RunTaps,
 };
 pub use output::write_results;
+pub use pods::{
+    PodRun, PodRunEnd, PodRunRequest, PodTarget, PodTargetError, pod_manifest, pod_options,
+};
 pub use preview::RunPreview;
 pub use question::{Question, ScenarioChanges};
 pub use repeat_end::RepeatEnd;
