@@ -36,6 +36,7 @@ mod checkup;
 mod checkup_parts;
 mod close;
 mod clusters;
+mod comparison;
 mod consent;
 mod counts;
 mod data_dirs;
@@ -107,6 +108,9 @@ pub use ab_question::{AbRequest, two_sides};
 pub use ab_test::AbTest;
 pub use ceiling::CeilingMeasurement;
 pub use checkup::{CheckupPreview, CheckupRequest};
+pub use comparison::{
+    COMPARISON_PAGE, ComparisonRequest, SummarizedRun, compare_runs, write_comparison,
+};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use host::{HostSetup, TargetContext};
 pub use ids::{RUNS, check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_runner::{
-    FolderChoice, RepeatEnd, RunTarget, fresh_number, name_slug, remove_unused, run_dir, run_id,
-    unix_ms, write_results,
+    COMPARISON_PAGE, FolderChoice, RepeatEnd, RunTarget, SummarizedRun, compare_runs, fresh_number,
+    name_slug, remove_unused, run_dir, run_id, unix_ms, write_results,
 };
 
 use super::{RunJob, show, status};
-use crate::compare::{COMPARISON, ComparisonSide, compare};
+use crate::compare::keep;
 use crate::conduct_args::ConductArgs;
 use crate::exit::{self, ExitStatus, stop};
 use crate::print;
@@ -19,7 +19,7 @@ impl RunJob<'_> {
         let number = fresh_number();
         let parent = parent_dir(&self.arguments.conduct, &self.question.name, number)?;
         let seed = self.arguments.conduct.seed.unwrap_or(number);
-        let mut compared: Vec<ComparisonSide> = Vec::new();
+        let mut compared: Vec<SummarizedRun> = Vec::new();
         let mut names = Vec::new();
         let mut statuses = Vec::new();
         for (index, target) in targets.iter().enumerate() {
@@ -56,7 +56,7 @@ impl RunJob<'_> {
             names.clear();
         }
         let ended = self.finish(&parent, compared, &names, &statuses);
-        self.serve_file("The comparison", &parent.join(COMPARISON));
+        self.serve_file("The comparison", &parent.join(COMPARISON_PAGE));
         ended
     }
 
@@ -67,7 +67,7 @@ impl RunJob<'_> {
         of: (usize, usize),
         dir: PathBuf,
         seed: u64,
-    ) -> (Option<ComparisonSide>, ExitStatus) {
+    ) -> (Option<SummarizedRun>, ExitStatus) {
         let measured = self.measure(target, Some(of), FolderChoice::New(dir), Some(seed));
         let made = measured.and_then(|finished| {
             let made = write_results(&finished.dir)?;
@@ -82,14 +82,14 @@ impl RunJob<'_> {
             Ok(RepeatEnd::Complete) => status(&summary),
             Err(error) => exit::report(Err(error.into())),
         };
-        (Some(ComparisonSide { read, summary }), status)
+        (Some(SummarizedRun { read, summary }), status)
     }
 
     /// The comparison of what there is, and the gravest status.
     fn finish(
         &self,
         parent: &Path,
-        compared: Vec<ComparisonSide>,
+        compared: Vec<SummarizedRun>,
         names: &[String],
         statuses: &[ExitStatus],
     ) -> anyhow::Result<ExitStatus> {
@@ -106,7 +106,7 @@ impl RunJob<'_> {
             }
             _ => {
                 let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
-                compare(compared, names, parent, json, detail)?;
+                keep(&compare_runs(compared, names)?, parent, json, detail)?;
             }
         }
         Ok(ExitStatus::gravest(statuses))
