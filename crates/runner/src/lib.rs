@@ -92,6 +92,7 @@ mod steps;
 mod stop;
 mod target_text;
 mod targets_request;
+mod test_cluster;
 mod time_estimate;
 mod total_time;
 mod trial;
@@ -112,7 +113,7 @@ pub use comparison::{
     COMPARISON_PAGE, ComparisonRequest, SummarizedRun, compare_runs, write_comparison,
 };
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
-pub use host::{HostSetup, TargetContext};
+pub use host::HostSetup;
 pub use ids::{RUNS, check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 pub use metrics::{MetricsAddress, without_secrets};
 pub use observer::{
@@ -132,5 +133,6 @@ pub use run_target::{DestinationTarget, RunTarget};
 pub use sizing::{SizeRequest, read_machine_types};
 pub use stop::StopRequests;
 pub use targets_request::TargetsRequest;
+pub use test_cluster::{ReadyCluster, TestCluster, TestClusterRequest};
 pub use time_estimate::TimeEstimate;
 pub use tune_question::{resumed_tune, tuned};
