@@ -1,18 +1,17 @@
 //! `kgauge ceiling`: the rate that this machine can generate without a broker.
 
 use kgauge_report::render_ceiling_terminal;
-use kgauge_runner::CeilingMeasurement;
+use kgauge_runner::{CeilingMeasurement, read_settings};
 use kgauge_scenario::format::seconds;
 
 use crate::args::CeilingArgs;
 use crate::exit::ExitStatus;
 use crate::interrupt;
 use crate::print;
-use crate::run::settings_of;
 
 /// Measures, and prints a table.
 pub(crate) fn ceiling(arguments: &CeilingArgs) -> anyhow::Result<ExitStatus> {
-    let measurement = CeilingMeasurement::new(&settings_of(&arguments.set)?)?;
+    let measurement = CeilingMeasurement::new(&read_settings(&arguments.set)?)?;
     let stopping = interrupt::listen("stopping")?;
     print::message(&format!(
         "kgauge: measuring the generator's ceiling, about {}",

@@ -1,11 +1,10 @@
 //! From the arguments of `kgauge run` to the question and its targets.
 
-use kgauge_runner::{Question, RunTarget, ScenarioChanges, TargetsRequest};
+use kgauge_runner::{Question, RunTarget, ScenarioChanges, TargetsRequest, read_settings};
 use kgauge_scenario::Size;
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
-use crate::exit::{ExitStatus, stop};
 use crate::host::env_target;
 use crate::print;
 
@@ -33,7 +32,7 @@ pub(crate) fn question_of(
 
 /// What the flags change in scenarios.
 pub(crate) fn changes_of(arguments: &ScenarioArgs) -> anyhow::Result<ScenarioChanges> {
-    let mut set = settings_of(&arguments.set)?;
+    let mut set = read_settings(&arguments.set)?;
     if arguments.verify {
         set.push(("verify".to_owned(), "true".to_owned()));
     }
@@ -49,18 +48,6 @@ pub(crate) fn changes_of(arguments: &ScenarioArgs) -> anyhow::Result<ScenarioCha
         drivers: arguments.drivers.clone(),
         set,
     })
-}
-
-/// Paths and values of `--set`.
-pub(crate) fn settings_of(set: &[String]) -> anyhow::Result<Vec<(String, String)>> {
-    let pairs = set.iter().map(|pair| match pair.split_once('=') {
-        Some((path, value)) => Ok((path.trim().to_owned(), value.to_owned())),
-        None => Err(stop(
-            ExitStatus::BadInput,
-            format!("--set {pair}: write it as PATH=VALUE, such as stages.hold='5 s'"),
-        )),
-    });
-    pairs.collect()
 }
 
 /// The targets of a run.
