@@ -114,6 +114,7 @@ pub use comparison::{
     COMPARISON_PAGE, ComparisonRequest, SummarizedRun, compare_runs, write_comparison,
 };
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
+pub use gather_agents::read_agents;
 pub use host::HostSetup;
 pub use ids::{RUNS, check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 pub use metrics::{MetricsAddress, without_secrets};
