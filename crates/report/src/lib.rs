@@ -39,6 +39,8 @@ use kgauge_analyze::{Comparison, Summary};
 use kgauge_results::RunRead;
 use kgauge_results::folder::ListedRun;
 use kgauge_scenario::Study;
+use serde::Serialize;
+use study_list::StudyListing;
 
 pub use ceiling::{CeilingReport, CeilingRow};
 pub use clean::{one_line, printable};
@@ -134,6 +136,12 @@ pub fn render_run_list(parent: &Path, runs: &[(&ListedRun, Option<RunHeadline>)]
 /// The built-in scenarios and these studies as text for a terminal, ending with a line break.
 pub fn render_study_list(studies: &[Study]) -> String {
     study_list::text(studies)
+}
+
+/// Studies with the questions that they answer, for other programs.
+pub fn study_list_json(studies: &[Study]) -> impl Serialize {
+    let listed = studies.iter().map(StudyListing::of);
+    listed.collect::<Vec<_>>()
 }
 
 /// A page of the guide, which is Markdown, as plain text of this width, ending with a line break. Examples keep their
