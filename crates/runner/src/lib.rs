@@ -109,7 +109,7 @@ pub use ab_pair::{AbPair, AbSideJob};
 pub use ab_question::{AbRequest, AbSides, two_sides};
 pub use ab_test::AbTest;
 pub use ceiling::CeilingMeasurement;
-pub use checkup::{CheckupPreview, CheckupRequest};
+pub use checkup::{CheckupPreview, CheckupRequest, CheckupTexts};
 pub use comparison::{
     COMPARISON_PAGE, ComparisonRequest, SummarizedRun, compare_runs, write_comparison,
 };
