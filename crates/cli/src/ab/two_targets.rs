@@ -4,8 +4,8 @@ use std::path::Path;
 
 use kgauge_live::AbSideObserver;
 use kgauge_runner::{
-    AbPair, AbRequest, FinishedRun, Question, RepeatEnd, RunError, RunRequest, RunTarget,
-    fresh_number, remove_unused, write_results,
+    AbPair, AbRequest, FinishedRun, Question, RunRequest, RunTarget, fresh_number, parent_dir,
+    remove_unused, write_results,
 };
 use kgauge_scenario::AbSide;
 
@@ -26,8 +26,10 @@ pub(super) fn start(
     refuse_server(arguments)?;
     let targets = run::targets(&run_arguments(arguments), question)?;
     let number = fresh_number();
-    let parent = run::parent_dir(&arguments.conduct, &question.name, number)?;
-    let seed = arguments.conduct.seed.unwrap_or(number);
+    let conduct = &arguments.conduct;
+    let (out, name) = (conduct.out.as_deref(), conduct.name.as_deref());
+    let parent = parent_dir(out, name, &question.name, number)?;
+    let seed = conduct.seed.unwrap_or(number);
     let pair = AbPair::new(question, request, targets, &parent, seed)?;
     let ended = run_both(arguments, &pair);
     remove_unused(&parent);
@@ -121,11 +123,7 @@ fn report(
         } else if !arguments.conduct.json && !arguments.conduct.detail.quiet {
             print::line(&format!("Side B {}/report.html", finished.dir.display()));
         }
-        statuses.push(match finished.ended {
-            Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
-            Ok(RepeatEnd::Complete) => run::status(&summary),
-            Err(error) => exit::report(Err(RunError::into(error))),
-        });
+        statuses.push(run::ended_status(finished.ended, &summary));
     }
     if is_stopped {
         statuses.push(ExitStatus::Interrupted);

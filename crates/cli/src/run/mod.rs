@@ -11,19 +11,18 @@ use kgauge_analyze::Summary;
 use kgauge_live::{LiveRunState, LiveServer, TerminalObserver};
 use kgauge_results::RunRead;
 use kgauge_runner::{
-    FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, name_slug,
+    FinishedRun, FolderChoice, Question, RepeatEnd, RunError, RunRequest, RunTarget, name_slug,
     run as run_one, write_results,
 };
 
 use crate::args::RunArgs;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::{self, ExitStatus, OrStop, stop};
 use crate::host::{command_line, env_target};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
 use crate::progress::{StderrTerminal, is_seen};
 use crate::style::DetailArgs;
 
-pub(crate) use multi_target::parent_dir;
 pub(crate) use resolve::{changes_of, question, question_of, targets};
 
 /// Runs a question that has been read from the arguments on every target, keeps everything in run folders, and reports.
@@ -207,6 +206,15 @@ pub(crate) fn show(
             print::result(&table);
             Ok(())
         }
+    }
+}
+
+/// The exit status of one of several runs. Prints what went wrong.
+pub(crate) fn ended_status(ended: Result<RepeatEnd, RunError>, summary: &Summary) -> ExitStatus {
+    match ended {
+        Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
+        Ok(RepeatEnd::Complete) => status(summary),
+        Err(error) => exit::report(Err(error.into())),
     }
 }
 
