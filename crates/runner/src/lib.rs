@@ -35,6 +35,7 @@ mod change_cluster;
 mod checkup;
 mod checkup_parts;
 mod close;
+mod cluster_selection;
 mod clusters;
 mod comparison;
 mod consent;
@@ -110,6 +111,7 @@ pub use ab_question::{AbRequest, AbSides, two_sides};
 pub use ab_test::AbTest;
 pub use ceiling::CeilingMeasurement;
 pub use checkup::{CheckupPreview, CheckupRequest, CheckupTexts};
+pub use cluster_selection::clusters_to_stop;
 pub use comparison::{
     COMPARISON_PAGE, ComparisonRequest, SummarizedRun, compare_runs, write_comparison,
 };
