@@ -2,6 +2,8 @@
 //!
 //! Goals: everything that happens between a question and a run folder, callable from code: [`run`] starts the target,
 //! makes the plan, runs the trials with load, evidence and faults, and cleans up. An [`Observer`] gets typed events.
+//! The other operations that need several crates are here, too: [`PodRun`], [`AbPair`], [`ComparisonRequest`],
+//! [`SizeRequest`], [`CeilingMeasurement`], [`TestCluster`].
 //!
 //! Non-goals: no command line, no environment, no printing, no exit, no signals: [`RunRequest`] holds what these
 //! decide. Other crates compute figures from the run folder, and describe them.
