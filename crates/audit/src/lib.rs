@@ -46,7 +46,7 @@ pub use distribution::PublishedTimes;
 pub use finding::{AuditRule, Finding, FindingLocation, FindingSeverity};
 pub use line::{AuditedLine, ParsedLine};
 pub use omb::OmbResult;
-pub use options::{Options, parse_bits, parse_bytes, parse_release, parse_with_unit};
+pub use options::{OptionTexts, Options, parse_bits, parse_release, parse_with_unit};
 pub use producer::ProducerLine;
 pub use rate::Rate;
 pub use rdkafka::RdkafkaLine;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use kgauge_agents::{AgentToken, AgentsLost, AgentsSpec};
-use kgauge_runner::AgentsRequest;
+use kgauge_agents::AgentsLost;
+use kgauge_runner::{AgentsRequest, read_agents};
 
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::OrStop;
 
 /// Which processes generate the load.
 #[derive(Debug, Clone, Default, Args)]
@@ -81,31 +81,7 @@ impl AgentsArgs {
         let Some(text) = &self.agents else {
             return Ok(None);
         };
-        let spec: AgentsSpec = text.parse::<AgentsSpec>().or_bad_input()?;
-        let refused = |words: &str| Err(stop(ExitStatus::BadInput, words));
-        if matches!(spec, AgentsSpec::Kubernetes { .. }) {
-            return refused(
-                "--agents k8s: works with kgauge run, capacity, checkup and ab, on one target and without --resume",
-            );
-        }
-        let needs_token = matches!(
-            spec,
-            AgentsSpec::Listening { .. } | AgentsSpec::Joining { .. }
-        );
-        let token = match (&self.agents_token_file, needs_token) {
-            (Some(path), true) => AgentToken::read(path).or_bad_input()?,
-            (None, true) => {
-                return refused(
-                    "--agents: these agents were started with a token; name its file with --agents-token-file",
-                );
-            }
-            (Some(_), false) => {
-                return refused(
-                    "--agents-token-file: kgauge makes a token for agents that it starts; remove the flag",
-                );
-            }
-            (None, false) => AgentToken::random().or_bad_input()?,
-        };
+        let (spec, token) = read_agents(text, self.agents_token_file.as_deref())?;
         Ok(Some(AgentsRequest {
             spec,
             lost: match self.agents_lost {

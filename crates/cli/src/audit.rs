@@ -3,11 +3,11 @@
 use std::io::Read;
 
 use anyhow::Context;
-use kgauge_audit::{AuditInput, Finding, Options, parse_bits, parse_bytes, parse_release};
+use kgauge_audit::{AuditInput, Finding, OptionTexts, Options};
 use kgauge_results::run::BuildRecord;
 use serde::Serialize;
 
-use crate::args;
+use crate::args::AuditArgs;
 use crate::exit::{ExitStatus, OrStop, stop};
 use crate::print;
 
@@ -27,7 +27,7 @@ struct AuditJson<'a> {
 }
 
 /// Audits files and prints the findings.
-pub(crate) fn audit(arguments: &args::AuditArgs) -> anyhow::Result<ExitStatus> {
+pub(crate) fn audit(arguments: &AuditArgs) -> anyhow::Result<ExitStatus> {
     let options = options(arguments)?;
     let sources: anyhow::Result<Vec<AuditInput>> =
         arguments.files.iter().map(|name| read(name)).collect();
@@ -77,50 +77,14 @@ fn read(name: &str) -> anyhow::Result<AuditInput> {
     Ok((name.to_owned(), bytes))
 }
 
-fn options(arguments: &args::AuditArgs) -> anyhow::Result<Options> {
-    let buffer = arguments.buffer_memory.as_deref();
-    let buffer_bytes = value(
-        "--buffer-memory",
-        buffer,
-        parse_bytes,
-        "give bytes, such as 33554432 or 32MiB",
-    )?;
-    let nic = arguments.nic.as_deref();
-    let nic_bits_per_s = value(
-        "--nic",
-        nic,
-        parse_bits,
-        "give bits per second, such as 1G or 10G",
-    )?;
-    let as_of = arguments.as_of.as_deref();
-    let as_of = value(
-        "--as-of",
-        as_of,
-        parse_release,
-        "give a release of Kafka, such as 1.0.2",
-    )?;
-    if nic_bits_per_s.is_some() && arguments.brokers.is_none() {
-        let words = "--nic needs --brokers, the number of network cards that share the load";
-        return Err(stop(ExitStatus::BadInput, words));
-    }
-    Ok(Options {
-        buffer_bytes,
-        nic_bits_per_s,
+fn options(arguments: &AuditArgs) -> anyhow::Result<Options> {
+    Options::read(&OptionTexts {
+        buffer_memory: arguments.buffer_memory.as_deref(),
+        nic: arguments.nic.as_deref(),
         brokers: arguments.brokers,
         replication: arguments.replication,
         partitions: arguments.partitions,
-        as_of,
+        as_of: arguments.as_of.as_deref(),
     })
-}
-
-/// The value of an option, or an error that shows the `expected` form.
-fn value<T>(
-    option: &str,
-    text: Option<&str>,
-    parse: impl Fn(&str) -> Option<T>,
-    expected: &str,
-) -> anyhow::Result<Option<T>> {
-    let Some(text) = text else { return Ok(None) };
-    let wrong = || stop(ExitStatus::BadInput, format!("{option} {text}: {expected}"));
-    parse(text).map(Some).ok_or_else(wrong)
+    .or_bad_input()
 }

@@ -1,6 +1,6 @@
 //! `kgauge capacity`: a run whose scenario gets a search for the highest rate that keeps its goals.
 
-use kgauge_scenario::{BuiltIn, SearchOptions};
+use kgauge_scenario::BuiltIn;
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::capacity_args::CapacityArgs;
@@ -47,7 +47,7 @@ fn run_arguments(arguments: &CapacityArgs) -> anyhow::Result<RunArgs> {
         built_in.search = Some(search);
     } else {
         search.check_goals().or_bad_input()?;
-        set.extend(settings_of(&search));
+        set.extend(search.settings_texts());
         // A scenario's `repeats` may be meant for its trials. A search takes minutes, and is repeated only on request.
         if arguments.repeat.is_none() {
             set.push("repeats=1".to_owned());
@@ -68,19 +68,6 @@ fn run_arguments(arguments: &CapacityArgs) -> anyhow::Result<RunArgs> {
         built_in,
         ..RunArgs::default()
     })
-}
-
-/// Paths and values, as for `--set`.
-fn settings_of(search: &SearchOptions) -> Vec<String> {
-    let quoted: Vec<String> = search
-        .goals
-        .iter()
-        .map(|goal| format!("{goal:?}"))
-        .collect();
-    let goals = (!quoted.is_empty()).then(|| format!("search.goals=[{}]", quoted.join(", ")));
-    let settings = search.settings.iter();
-    let settings = settings.map(|(key, value)| format!("search.{key}={value}"));
-    goals.into_iter().chain(settings).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,12 @@
 //! `kgauge checkup`: facts, figures and findings about a cluster, on one page.
 
-use std::time::Duration;
-
-use kgauge_runner::{CheckupRequest, RunTarget};
-use kgauge_scenario::{rate_value, size_value, time_value};
+use kgauge_runner::{CheckupRequest, CheckupTexts, Question, RunTarget};
 
 use crate::args::RunArgs;
 use crate::checkup_args::CheckupArgs;
 use crate::exit::{ExitStatus, stop};
 use crate::host::env_target;
-use crate::{interrupt, pods, print, run};
+use crate::{interrupt, pods, print};
 
 /// Checks a cluster, keeps everything in a run folder, and reports.
 pub(crate) fn checkup(arguments: &CheckupArgs) -> anyhow::Result<ExitStatus> {
@@ -38,39 +35,29 @@ fn request(arguments: &CheckupArgs) -> anyhow::Result<CheckupRequest> {
             "a checkup only uses topics that it creates",
         ));
     }
-    let mut request = CheckupRequest::new(arguments.goal.clone());
-    request.record_bytes = value("record-size", &arguments.record_size, size_value)?;
-    request.producers = arguments.producers;
-    let budget_ns = value("budget", &arguments.budget, time_value)?;
-    request.budget = Duration::from_nanos(budget_ns);
-    let rate_max = arguments.max_rate.as_ref();
-    request.rate_max = rate_max
-        .map(|text| value("max-rate", text, rate_value))
-        .transpose()?;
-    let disk = arguments.max_disk.as_ref();
-    request.disk_bytes_max = disk
-        .map(|text| value("max-disk", text, size_value))
-        .transpose()?;
-    Ok(request)
+    Ok(CheckupRequest::read(&CheckupTexts {
+        goal: &arguments.goal,
+        record_size: &arguments.record_size,
+        producers: arguments.producers,
+        budget: &arguments.budget,
+        max_rate: arguments.max_rate.as_deref(),
+        max_disk: arguments.max_disk.as_deref(),
+    })?)
 }
 
 fn refused(flag: &str, why: &str) -> anyhow::Error {
     stop(ExitStatus::BadInput, format!("{flag}: {why}"))
 }
 
-fn value<T>(flag: &str, text: &str, parse: fn(&str) -> Result<T, String>) -> anyhow::Result<T> {
-    parse(text).map_err(|why| refused(&format!("--{flag}"), &why))
-}
-
 /// Shows facts and limits, without load.
 fn dry_run(
     arguments: &CheckupArgs,
     request: &CheckupRequest,
-    question: &kgauge_runner::Question,
+    question: &Question,
 ) -> anyhow::Result<ExitStatus> {
     let text = arguments.target.clone().or_else(env_target);
     let text = text.unwrap_or_else(|| RunTarget::DEFAULT.to_owned());
-    let target = run::read_target(&text, question)?;
+    let target = RunTarget::read(&text, question, &print::remark)?;
     let stopping = interrupt::listen("stopping")?;
     let preview = request.preview(&target, stopping.load.clone())?;
     match arguments.conduct.json {
@@ -83,6 +70,8 @@ fn dry_run(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use std::time::Duration;
+
     use clap::Parser;
 
     use super::*;

@@ -74,6 +74,14 @@ pub(crate) struct ConductArgs {
 }
 
 impl ConductArgs {
+    /// Whether a run may use an existing cluster.
+    pub(crate) fn consent(&self) -> Consent<'static> {
+        match self.yes {
+            true => Consent::Given,
+            false => Consent::Ask(&may_begin),
+        }
+    }
+
     /// A run with what these flags set. Folder and seed are those of the caller, who may start several runs.
     pub(crate) fn request<'a>(
         &self,
@@ -88,10 +96,7 @@ impl ConductArgs {
             keeps_data: self.keep,
             existing_topic: self.allow_existing.clone(),
             polls_brokers: !self.no_wire_evidence,
-            consent: match self.yes {
-                true => Consent::Given,
-                false => Consent::Ask(&may_begin),
-            },
+            consent: self.consent(),
             ..RunRequest::new(question, target, host_setup()?)
         })
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use anyhow::Error;
-use kgauge_runner::{ErrorSubject, RunError, with_fix};
+use kgauge_runner::{ErrorSubject, RunError};
 
 use crate::print;
 use crate::style::terminal_style;
@@ -97,8 +97,6 @@ pub(crate) fn stop(status: ExitStatus, words: impl fmt::Display) -> Error {
 pub(crate) trait OrStop<T> {
     /// The user gave something that cannot be used.
     fn or_bad_input(self) -> anyhow::Result<T>;
-    /// The target is not there, or refuses.
-    fn or_target_failed(self, cure: &str) -> anyhow::Result<T>;
     /// A file of kgauge's own cannot be written or read: no space, no permission.
     fn or_unwritable(self) -> anyhow::Result<T>;
 }
@@ -108,17 +106,13 @@ impl<T, E: fmt::Display> OrStop<T> for Result<T, E> {
         self.map_err(|error| stop(ExitStatus::BadInput, error))
     }
 
-    fn or_target_failed(self, cure: &str) -> anyhow::Result<T> {
-        self.map_err(|error| stop(ExitStatus::TargetFailed, with_fix(&error, cure)))
-    }
-
     fn or_unwritable(self) -> anyhow::Result<T> {
         self.map_err(|error| stop(ExitStatus::BadInput, error))
     }
 }
 
 /// The status that goes with an error; one that carries none is about a file or the system kgauge runs on.
-pub(crate) fn status_of(error: &Error) -> ExitStatus {
+fn status_of(error: &Error) -> ExitStatus {
     let of_stop = error.downcast_ref::<Stop>().map(|stop| stop.status);
     let of_run = || Some(error.downcast_ref::<RunError>()?.subject().into());
     of_stop.or_else(of_run).unwrap_or(ExitStatus::BadInput)

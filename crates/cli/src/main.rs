@@ -33,7 +33,6 @@ mod run;
 mod runs;
 mod size;
 mod size_args;
-mod size_sample;
 mod studies;
 mod style;
 mod tools;

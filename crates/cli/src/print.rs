@@ -80,6 +80,11 @@ pub(crate) fn message(words: &str) {
     to_stderr(&format!("{words}\n"));
 }
 
+/// Writes a message of kgauge's own to stderr.
+pub(crate) fn remark(words: &str) {
+    message(&format!("kgauge: {words}"));
+}
+
 /// Writes a question to stderr. The answer follows on the same line, which nothing else may draw.
 pub(crate) fn question(words: &str) {
     if let Some(status) = set_status(None) {

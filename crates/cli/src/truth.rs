@@ -1,5 +1,6 @@
 //! `kgauge truth`: known answers, put to kgauge itself.
 
+use kgauge_live::TerminalObserver;
 use kgauge_truth::{DeliberateError, SuiteFolder, TruthRequest};
 
 use crate::args::{Doubt, TruthArgs};
@@ -7,7 +8,7 @@ use crate::exit::ExitStatus;
 use crate::host::{command_line, host_setup};
 use crate::interrupt;
 use crate::print;
-use crate::progress::TerminalObserver;
+use crate::progress::StderrTerminal;
 
 /// Runs the suite, or judges an earlier one again; 1 when a figure is wrong, else 2 when one is inconclusive.
 pub(crate) fn truth(arguments: &TruthArgs) -> anyhow::Result<ExitStatus> {
@@ -29,7 +30,10 @@ pub(crate) fn truth(arguments: &TruthArgs) -> anyhow::Result<ExitStatus> {
         stop: interrupt::listen("stopping")?,
         host: host_setup()?,
     };
-    let report = kgauge_truth::truth(&request, &mut TerminalObserver::new(None, false))?;
+    let report = kgauge_truth::truth(
+        &request,
+        &mut TerminalObserver::new(StderrTerminal, None, false),
+    )?;
     print::result(match arguments.json {
         true => &report.json,
         false => &report.text,

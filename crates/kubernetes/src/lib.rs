@@ -29,8 +29,8 @@ pub use agents::{
     PodPropertiesError, pod_properties,
 };
 pub use deployed::{
-    ArchiveError, DeployError, DeployedRun, FollowOptions, KubernetesRight, READY_LINE,
-    RELEASE_FILE, RUN_RIGHTS, STATUS_FILE, STOP_FILE, follow, pack, unpack,
+    ArchiveError, DeployError, DeployedRun, FollowOptions, KubernetesRight, LeadResults,
+    READY_LINE, RELEASE_FILE, RUN_RIGHTS, STATUS_FILE, STOP_FILE, follow, pack, unpack,
 };
 pub use kubectl::Kubectl;
 pub use kubectl_error::KubectlError;

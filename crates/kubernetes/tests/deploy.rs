@@ -114,6 +114,9 @@ fn the_chart_renders_the_objects_of_the_manifest() {
                 &manifest.instance,
                 "--namespace",
                 &manifest.options.namespace,
+                // A helm that is built without its linker flags would assume an older release.
+                "--kube-version",
+                "1.29.0",
                 "--values",
             ])
             .arg(&values)

@@ -1,4 +1,4 @@
-//! The live page: a run in progress, in a browser and for Prometheus.
+//! A run in progress: on a terminal, in a browser and for Prometheus.
 //!
 //! Goals: the run writes into [`LiveRunState`] without waiting for viewers; a server reads from it, and renders pages
 //! only when a viewer asks. Figures and bottleneck come from the same rules as those of the report.
@@ -6,22 +6,28 @@
 //! Non-goals: this crate does not print, and does not decide when a run ends. The page's markup is made by `report`.
 //!
 //! Where to start: `observer.rs` (what a run reports), `state.rs` (what is known), `pages.rs` (which path has which
-//! text), `server.rs` (threads and sockets).
+//! text), `server.rs` (threads and sockets), `terminal.rs` (messages and the progress line).
 
+mod ab_side;
 mod address;
 mod ended;
 mod frame;
 mod http;
+mod load_line;
 mod observer;
 mod pages;
 mod render;
 mod server;
 mod snapshot;
 mod state;
+mod step_label;
+mod terminal;
 
+pub use ab_side::AbSideObserver;
 pub use observer::LiveObserver;
 pub use snapshot::ProgressSnapshot;
 pub use state::LiveRunState;
+pub use terminal::{RunTerminal, TerminalLine, TerminalObserver};
 
 use std::net::SocketAddr;
 use std::sync::Arc;

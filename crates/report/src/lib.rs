@@ -11,6 +11,7 @@
 //! the run folder. `terminal` and `html` write it; `curves` decides which charts there are, `chart`
 //! draws one.
 
+mod ceiling;
 mod chart;
 mod clean;
 mod compare;
@@ -38,7 +39,10 @@ use kgauge_analyze::{Comparison, Summary};
 use kgauge_results::RunRead;
 use kgauge_results::folder::ListedRun;
 use kgauge_scenario::Study;
+use serde::Serialize;
+use study_list::StudyListing;
 
+pub use ceiling::{CeilingReport, CeilingRow};
 pub use clean::{one_line, printable};
 pub use json::{JsonTree, comparison_json, comparison_schema, summary_json, summary_schema};
 pub use live::{
@@ -119,6 +123,11 @@ pub fn render_size_html(answer: &SizeAnswer) -> String {
     html::size::page(answer)
 }
 
+/// The ceilings of a machine as text for a terminal, ending with a line break.
+pub fn render_ceiling_terminal(ceilings: &CeilingReport) -> String {
+    ceiling::text(ceilings)
+}
+
 /// The runs below a folder as text for a terminal, ending with a line break.
 pub fn render_run_list(parent: &Path, runs: &[(&ListedRun, Option<RunHeadline>)]) -> String {
     run_list::text(parent, runs)
@@ -127,6 +136,12 @@ pub fn render_run_list(parent: &Path, runs: &[(&ListedRun, Option<RunHeadline>)]
 /// The built-in scenarios and these studies as text for a terminal, ending with a line break.
 pub fn render_study_list(studies: &[Study]) -> String {
     study_list::text(studies)
+}
+
+/// Studies with the questions that they answer, for other programs.
+pub fn study_list_json(studies: &[Study]) -> impl Serialize {
+    let listed = studies.iter().map(StudyListing::of);
+    listed.collect::<Vec<_>>()
 }
 
 /// A page of the guide, which is Markdown, as plain text of this width, ending with a line break. Examples keep their

@@ -1,6 +1,40 @@
-//! The built-in scenarios and studies as a list for a terminal.
+//! The built-in scenarios and studies as a list for a terminal, and studies for other programs.
 
 use kgauge_scenario::{BuiltIn, Study, StudyRef};
+use serde::Serialize;
+
+/// A study for other programs.
+#[derive(Serialize)]
+pub(crate) struct StudyListing<'a> {
+    name: &'a str,
+    title: &'a str,
+    question: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'a str>,
+    scenarios: Vec<ListedScenario<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedScenario<'a> {
+    name: &'a str,
+    question: &'a str,
+}
+
+impl<'a> StudyListing<'a> {
+    pub(crate) fn of(study: &'a Study) -> Self {
+        let scenarios = study.scenarios.iter().map(|one| ListedScenario {
+            name: one.name(),
+            question: one.question(),
+        });
+        Self {
+            name: &study.about.name,
+            title: &study.about.title,
+            question: &study.about.question,
+            target: study.target.as_deref(),
+            scenarios: scenarios.collect(),
+        }
+    }
+}
 
 /// The names, what each answers, and the commands that run them.
 pub(crate) fn text(studies: &[Study]) -> String {

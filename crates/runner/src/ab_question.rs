@@ -16,6 +16,96 @@ pub struct AbRequest {
     pub options: AbOptions,
 }
 
+/// The sides of an A/B test, as the user writes them.
+#[derive(Debug, Clone, Default)]
+pub struct AbSides {
+    /// Settings of each side, one in each text.
+    pub settings: [Vec<String>; 2],
+    /// Scenarios: two of them are the sides.
+    pub scenarios: Vec<String>,
+    /// Targets: two of them are the sides.
+    pub targets: Vec<String>,
+    /// Whether one setting is measured against itself.
+    pub is_same: bool,
+}
+
+impl AbRequest {
+    /// Decides what the sides are.
+    ///
+    /// # Errors
+    /// There are no two sides, or they differ in several ways or in none.
+    pub fn of_sides(sides: &AbSides, options: AbOptions) -> Result<Self, RunError> {
+        let (kind, names) = sides.kind_and_names()?;
+        if options.is_duet && kind != AbKind::Targets {
+            return Err(RunError::input(
+                "--duet needs two targets: --target X --target Y",
+            ));
+        }
+        Ok(Self {
+            kind,
+            names,
+            options,
+        })
+    }
+}
+
+impl AbSides {
+    fn kind_and_names(&self) -> Result<(AbKind, [String; 2]), RunError> {
+        let kinds = [
+            (
+                self.settings.iter().any(|side| !side.is_empty()),
+                AbKind::Settings,
+            ),
+            (self.scenarios.len() == 2, AbKind::Scenarios),
+            (self.targets.len() == 2, AbKind::Targets),
+            (self.is_same, AbKind::Same),
+        ];
+        if self.targets.len() > 2 {
+            return Err(RunError::input(
+                "an A/B test has two sides; give --target twice",
+            ));
+        }
+        let mut given = kinds.into_iter().filter(|(is_given, _)| *is_given);
+        let kind = match (given.next(), given.next()) {
+            (Some((_, kind)), None) => kind,
+            (None, _) => {
+                return Err(RunError::input(
+                    "there are no two sides to compare\n  add --a or --b PATH=VALUE, a second \
+                     scenario, a second --target, or --aa",
+                ));
+            }
+            (Some(_), Some(_)) => {
+                return Err(RunError::input(
+                    "the sides can differ in one way only: in settings (--a, --b), in the scenario, or \
+                     in the target",
+                ));
+            }
+        };
+        let both = |texts: &[String]| [texts[0].clone(), texts[1].clone()];
+        let names = match kind {
+            AbKind::Settings => self.settings.each_ref().map(|side| name(side)),
+            AbKind::Scenarios => both(&self.scenarios),
+            AbKind::Targets => both(&self.targets),
+            AbKind::Same => ["first".to_owned(), "second".to_owned()],
+        };
+        match kind != AbKind::Same && names[0] == names[1] {
+            true => Err(RunError::input(format!(
+                "both sides are {}\n  use --aa to measure one setting against itself",
+                names[0]
+            ))),
+            false => Ok((kind, names)),
+        }
+    }
+}
+
+/// What a side with these settings is called.
+fn name(settings: &[String]) -> String {
+    match settings {
+        [] => "unchanged".to_owned(),
+        settings => settings.join(", "),
+    }
+}
+
 /// The question of a run that measures both sides on one target.
 ///
 /// # Errors
@@ -63,7 +153,7 @@ pub fn two_sides(a: Question, b: &Question, request: &AbRequest) -> Result<Quest
 ///
 /// # Errors
 /// As [`two_sides`].
-pub fn one_side(
+pub(crate) fn one_side(
     mut question: Question,
     own: AbSide,
     folders: &[String; 2],

@@ -69,6 +69,17 @@ impl RunError {
         }
     }
 
+    /// An error about a subject.
+    pub(crate) fn about(subject: ErrorSubject, message: String) -> Self {
+        match subject {
+            ErrorSubject::Input => Self::Input(message),
+            ErrorSubject::Target => Self::Cluster(message),
+            ErrorSubject::Load => Self::Load(message),
+            ErrorSubject::Interrupt => Self::Interrupted(message),
+            ErrorSubject::Defect => Self::Defect(message),
+        }
+    }
+
     /// Input that cannot be used.
     pub fn input(message: impl fmt::Display) -> Self {
         Self::Input(message.to_string())

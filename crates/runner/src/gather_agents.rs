@@ -1,17 +1,54 @@
 //! Before the first trial: the agents of a run, and what they cannot do.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use kgauge_agents::AgentsSpec;
 use kgauge_agents::lead::{AgentPool, AgentPoolSetup, AgentsError};
+use kgauge_agents::{AgentToken, AgentsSpec};
 use kgauge_client::ClientConfig;
 use kgauge_scenario::{FlowPlan, Plan, Trial};
 
-use crate::error::RunError;
+use crate::error::{OrRunError, RunError};
 use crate::observer::{Observer, RunEvent};
 use crate::question::Question;
 use crate::request::RunRequest;
 use crate::shared_pool::SharedPool;
+
+/// Reads which processes generate the load, and the token that they share: that of a file, or a new one for agents that
+/// kgauge starts.
+///
+/// # Errors
+/// The text names no agents or those of Kubernetes, or the token does not fit to them.
+pub fn read_agents(
+    text: &str,
+    token_file: Option<&Path>,
+) -> Result<(AgentsSpec, AgentToken), RunError> {
+    let spec: AgentsSpec = text.parse::<AgentsSpec>().or_bad_input()?;
+    if matches!(spec, AgentsSpec::Kubernetes { .. }) {
+        return Err(RunError::input(
+            "--agents k8s: works with kgauge run, capacity, checkup and ab, on one target and without --resume",
+        ));
+    }
+    let needs_token = matches!(
+        spec,
+        AgentsSpec::Listening { .. } | AgentsSpec::Joining { .. }
+    );
+    let token = match (token_file, needs_token) {
+        (Some(path), true) => AgentToken::read(path).or_bad_input()?,
+        (None, true) => {
+            return Err(RunError::input(
+                "--agents: these agents were started with a token; name its file with --agents-token-file",
+            ));
+        }
+        (Some(_), false) => {
+            return Err(RunError::input(
+                "--agents-token-file: kgauge makes a token for agents that it starts; remove the flag",
+            ));
+        }
+        (None, false) => AgentToken::random().or_bad_input()?,
+    };
+    Ok((spec, token))
+}
 
 /// Gathers the agents that the request names.
 pub(crate) fn gather_agents(

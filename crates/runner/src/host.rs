@@ -32,24 +32,24 @@ pub struct HostSetup {
 
 /// Where things of a target go, and what becomes of them.
 #[derive(Debug)]
-pub struct TargetContext<'a> {
+pub(crate) struct TargetContext<'a> {
     /// Names it.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// A folder for its data.
-    pub data_dir: &'a Path,
+    pub(crate) data_dir: &'a Path,
     /// Whether the data stays.
-    pub keep_data: bool,
+    pub(crate) keep_data: bool,
     /// Whether an embedded cluster uses the files of removed logs again, unless the data stays.
-    pub file_reuse: Option<FileReuse>,
+    pub(crate) file_reuse: Option<FileReuse>,
     /// A folder for logs.
-    pub log_dir: &'a Path,
+    pub(crate) log_dir: &'a Path,
     /// Where the randomness of an embedded cluster's faults comes from.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl HostSetup {
     /// The setup for a target of any kind.
-    pub fn start_setup(&self, of: &TargetContext<'_>) -> StartSetup {
+    pub(crate) fn start_setup(&self, of: &TargetContext<'_>) -> StartSetup {
         StartSetup {
             embedded: EmbeddedSetup {
                 command: self.embedded.clone(),

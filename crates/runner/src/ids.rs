@@ -48,6 +48,33 @@ pub fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, 
     }
 }
 
+/// The folder of a command with several runs; it is empty or does not exist. `name` is what the user calls the command,
+/// `question` what is run, and `number` a random one.
+///
+/// # Errors
+/// The name or the folder cannot be used.
+pub fn parent_dir(
+    out: Option<&Path>,
+    name: Option<&str>,
+    question: &str,
+    number: u64,
+) -> Result<PathBuf, RunError> {
+    let id = run_id(unix_ms(), number);
+    let name = match name {
+        Some(name) => name_slug(name)?,
+        None => question.to_owned(),
+    };
+    let dir = run_dir(out, &name, &id)?;
+    let entries = dir.read_dir();
+    match entries.is_ok_and(|mut entries| entries.next().is_some()) {
+        true => Err(RunError::input(format!(
+            "{} is not empty; name another folder",
+            dir.display()
+        ))),
+        false => Ok(dir),
+    }
+}
+
 /// Removes the folder of a run that did not begin if it is empty, and then the default folder around it. What cannot be
 /// removed holds something else.
 pub fn remove_unused(dir: &Path) {
@@ -92,7 +119,7 @@ pub(crate) fn slug(text: &str, bytes_max: usize) -> String {
 }
 
 /// Refuses a path that is not UTF-8: it goes into JSON and into settings of processes.
-pub fn check_name(path: &Path) -> Result<(), RunError> {
+pub(crate) fn check_name(path: &Path) -> Result<(), RunError> {
     if path.to_str().is_some() {
         return Ok(());
     }
@@ -111,6 +138,22 @@ mod tests {
     fn a_run_is_named_by_its_start_in_utc() {
         // 2026-11-20 10:15:00 UTC
         assert_eq!(run_id(1_795_169_700_000, 0x1_5f3a), "20261120-101500-5f3a");
+    }
+
+    #[test]
+    fn several_runs_need_an_empty_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let parent = |name| parent_dir(Some(dir.path()), name, "latency", 7);
+        assert_eq!(parent(Some("before")).unwrap(), dir.path());
+        assert!(parent(Some("/")).is_err());
+        std::fs::write(dir.path().join("a"), "").unwrap();
+        let error = parent(None).unwrap_err().to_string();
+        assert!(
+            error.ends_with("is not empty; name another folder"),
+            "{error}"
+        );
+        let default = parent_dir(None, None, "latency", 7).unwrap();
+        assert!(default.starts_with(RUNS), "{default:?}");
     }
 
     #[test]

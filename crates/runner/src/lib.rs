@@ -2,6 +2,8 @@
 //!
 //! Goals: everything that happens between a question and a run folder, callable from code: [`run`] starts the target,
 //! makes the plan, runs the trials with load, evidence and faults, and cleans up. An [`Observer`] gets typed events.
+//! The other operations that need several crates are here, too: [`PodRun`], [`AbPair`], [`ComparisonRequest`],
+//! [`SizeRequest`], [`CeilingMeasurement`], [`TestCluster`].
 //!
 //! Non-goals: no command line, no environment, no printing, no exit, no signals: [`RunRequest`] holds what these
 //! decide. Other crates compute figures from the run folder, and describe them.
@@ -25,15 +27,19 @@
 //! ```
 
 mod ab;
+mod ab_pair;
 mod ab_question;
 mod ab_test;
 mod announce;
 mod broker_sources;
+mod ceiling;
 mod change_cluster;
 mod checkup;
 mod checkup_parts;
 mod close;
+mod cluster_selection;
 mod clusters;
+mod comparison;
 mod consent;
 mod counts;
 mod data_dirs;
@@ -62,6 +68,7 @@ mod observer;
 mod open_run;
 mod outages;
 mod output;
+mod pods;
 mod prepared_topic;
 mod preview;
 mod process_cpu;
@@ -76,9 +83,11 @@ mod run;
 mod run_target;
 mod search;
 mod session;
+mod setting_texts;
 mod settle;
 mod shared;
 mod shared_pool;
+mod sizing;
 mod speeds;
 mod start;
 mod step_chooser;
@@ -86,6 +95,8 @@ mod step_figures;
 mod steps;
 mod stop;
 mod target_text;
+mod targets_request;
+mod test_cluster;
 mod time_estimate;
 mod total_time;
 mod trial;
@@ -97,26 +108,38 @@ mod warm_up;
 mod warming;
 mod wire;
 
-pub use ab_question::{AbRequest, one_side, two_sides};
+pub use ab_pair::{AbPair, AbSideJob};
+pub use ab_question::{AbRequest, AbSides, two_sides};
 pub use ab_test::AbTest;
-pub use checkup::{CheckupPreview, CheckupRequest};
+pub use ceiling::CeilingMeasurement;
+pub use checkup::{CheckupPreview, CheckupRequest, CheckupTexts};
+pub use cluster_selection::clusters_to_stop;
+pub use comparison::{
+    COMPARISON_PAGE, ComparisonRequest, SummarizedRun, compare_runs, write_comparison,
+};
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
-pub use gather_agents::check_agents_plan;
-pub use host::{HostSetup, TargetContext};
-pub use ids::{RUNS, check_name, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
-pub use metrics::{MetricsAddress, read_addresses, without_secrets};
+pub use gather_agents::{check_agents_plan, read_agents};
+pub use host::HostSetup;
+pub use ids::{RUNS, fresh_number, name_slug, parent_dir, remove_unused, run_dir, run_id, unix_ms};
+pub use metrics::{MetricsAddress, without_secrets};
 pub use observer::{
     Activity, Announcement, LoadJudgement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent,
     RunStep, RunTaps,
 };
 pub use output::write_results;
+pub use pods::{
+    PodRun, PodRunEnd, PodRunRequest, PodTarget, PodTargetError, pod_manifest, pod_options,
+};
 pub use preview::RunPreview;
 pub use question::{Question, ScenarioChanges};
 pub use repeat_end::RepeatEnd;
 pub use request::{AgentsRequest, Consent, ConsentAnswer, FolderChoice, OnTargetReady, RunRequest};
 pub use run::{FinishedRun, run};
 pub use run_target::{DestinationTarget, RunTarget};
-pub use speeds::read_speeds;
+pub use setting_texts::{read_settings, split_settings};
+pub use sizing::{SizeRequest, read_machine_types};
 pub use stop::StopRequests;
+pub use targets_request::TargetsRequest;
+pub use test_cluster::{ReadyCluster, TestCluster, TestClusterRequest};
 pub use time_estimate::TimeEstimate;
 pub use tune_question::{resumed_tune, tuned};

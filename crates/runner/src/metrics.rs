@@ -16,7 +16,7 @@ pub struct MetricsAddress {
 
 /// Parses the value of `--metrics`: `URL` or `ID=URL`, separated by commas. Errors do not repeat the value, which may
 /// contain a password.
-pub fn read_addresses(texts: &[String]) -> Result<Vec<MetricsAddress>, RunError> {
+pub(crate) fn read_addresses(texts: &[String]) -> Result<Vec<MetricsAddress>, RunError> {
     let pieces = texts.iter().flat_map(|text| text.split(','));
     let given = pieces.enumerate().map(|(index, piece)| {
         let (id, url) = match piece.trim().split_once('=') {

@@ -92,6 +92,27 @@ impl RunTarget {
         })
     }
 
+    /// As [`RunTarget::parse`]; `remark` gets what the user should know about it.
+    ///
+    /// # Errors
+    /// As [`RunTarget::parse`].
+    pub fn read(text: &str, question: &Question, remark: &dyn Fn(&str)) -> Result<Self, RunError> {
+        if text.starts_with("strimzi:") {
+            // The login of kubectl may take a while.
+            remark(&format!("asking kubectl for {text}"));
+        }
+        let target = Self::parse(text, question)?;
+        if let TargetSpec::Existing(config) = &target.spec {
+            for note in &config.notes {
+                remark(&note.to_string());
+            }
+        }
+        for found in &target.remarks {
+            remark(found);
+        }
+        Ok(target)
+    }
+
     /// Whether it can serve the question: trials that it cannot serve are left out, but not all of them.
     pub fn check(&self, question: &Question) -> Result<(), RunError> {
         let trials = &question.trials;

@@ -17,7 +17,7 @@ const BITS_MAX: f64 = 1e14;
 ///
 /// # Errors
 /// A text is not an interface of this machine with a speed.
-pub fn read_speeds(
+pub(crate) fn read_speeds(
     texts: &[String],
     earlier: Option<&RunHead>,
 ) -> Result<Vec<UserSpeed>, RunError> {

@@ -4,7 +4,9 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use kgauge_client::{ClientConfig, Interrupt};
-use kgauge_kubernetes::{BrokerMetrics, Kubectl, StrimziCluster, StrimziSpec, find_strimzi};
+use kgauge_kubernetes::{
+    BrokerMetrics, Kubectl, StrimziCluster, StrimziError, StrimziSpec, find_strimzi,
+};
 use kgauge_target::TargetSpec;
 
 use crate::error::{OrRunError, RunError, with_fix};
@@ -38,13 +40,8 @@ pub(crate) fn read_target(text: &str) -> Result<ReadTarget, RunError> {
 }
 
 fn read_strimzi(text: &str, spec: &StrimziSpec, kubectl: &Kubectl) -> Result<ReadTarget, RunError> {
-    let cluster = find_strimzi(spec, kubectl).map_err(|error| {
-        let words = with_fix(&format!("target {text}: {error}"), &error.fix());
-        match error.is_input() {
-            true => RunError::input(words),
-            false => RunError::cluster(words),
-        }
-    })?;
+    let found = find_strimzi(spec, kubectl);
+    let cluster = found.map_err(|error| strimzi_error(text, &error))?;
     if cluster.is_internal && !resolves(&cluster.config) {
         let words = format!(
             "target {text}: listener {} is only reachable within the Kubernetes cluster ({})\n  add a listener of type \
@@ -65,6 +62,15 @@ fn read_strimzi(text: &str, spec: &StrimziSpec, kubectl: &Kubectl) -> Result<Rea
         metrics,
         remarks,
     })
+}
+
+/// Why a Strimzi cluster cannot be the target.
+pub(crate) fn strimzi_error(text: &str, error: &StrimziError) -> RunError {
+    let words = with_fix(&format!("target {text}: {error}"), &error.fix());
+    match error.is_input() {
+        true => RunError::input(words),
+        false => RunError::cluster(words),
+    }
 }
 
 fn resolves(config: &ClientConfig) -> bool {

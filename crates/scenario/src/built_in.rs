@@ -62,6 +62,15 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
+    /// The same search as settings of a scenario: `search.width=5 %`.
+    pub fn settings_texts(&self) -> Vec<String> {
+        let quoted: Vec<String> = self.goals.iter().map(|goal| format!("{goal:?}")).collect();
+        let goals = (!quoted.is_empty()).then(|| format!("search.goals=[{}]", quoted.join(", ")));
+        let settings = self.settings.iter();
+        let settings = settings.map(|(key, value)| format!("search.{key}={value}"));
+        goals.into_iter().chain(settings).collect()
+    }
+
     /// Finds mistakes in goals before they are part of a scenario, where others would follow from them.
     pub fn check_goals(&self) -> Result<(), BuiltInError> {
         let mut mistakes = self.goals.iter().filter_map(|goal| mistake_of_search(goal));

@@ -6,7 +6,7 @@ mod two_targets;
 use std::path::Path;
 
 use kgauge_results::folder::layout::RUN;
-use kgauge_runner::{AbRequest, Question, two_sides};
+use kgauge_runner::{AbRequest, AbSides, Question, split_settings, two_sides};
 use kgauge_scenario::{AbKind, AbOptions, BuiltIn};
 
 use crate::args::{RunArgs, ScenarioArgs};
@@ -47,110 +47,31 @@ fn refused(words: impl std::fmt::Display) -> anyhow::Error {
 
 /// What the sides are, and their names.
 fn request(arguments: &AbArgs) -> anyhow::Result<AbRequest> {
-    let (kind, names) = sides(arguments)?;
-    if arguments.duet && kind != AbKind::Targets {
-        return Err(refused("--duet needs two targets: --target X --target Y"));
-    }
-    Ok(AbRequest {
-        kind,
-        names,
-        options: AbOptions {
-            metric: arguments.metric.clone(),
-            width: arguments.width.clone(),
-            budget: arguments.budget.clone(),
-            blocks_max: arguments.pairs,
-            is_duet: arguments.duet,
-        },
-    })
-}
-
-fn sides(arguments: &AbArgs) -> anyhow::Result<(AbKind, [String; 2])> {
-    let (a, b) = (settings_of(&arguments.a), settings_of(&arguments.b));
-    let has_settings = !a.is_empty() || !b.is_empty();
-    let kinds = [
-        (has_settings, AbKind::Settings),
-        (arguments.what.len() == 2, AbKind::Scenarios),
-        (arguments.targets.len() == 2, AbKind::Targets),
-        (arguments.aa, AbKind::Same),
-    ];
-    if arguments.targets.len() > 2 {
-        return Err(refused("an A/B test has two sides; give --target twice"));
-    }
-    let mut given = kinds.into_iter().filter(|(is_given, _)| *is_given);
-    let kind = match (given.next(), given.next()) {
-        (Some((_, kind)), None) => kind,
-        (None, _) => {
-            return Err(refused(
-                "there are no two sides to compare\n  add --a or --b PATH=VALUE, a second \
-                 scenario, a second --target, or --aa",
-            ));
-        }
-        (Some(_), Some(_)) => {
-            return Err(refused(
-                "the sides can differ in one way only: in settings (--a, --b), in the scenario, or \
-                 in the target",
-            ));
-        }
+    let sides = AbSides {
+        settings: [split_settings(&arguments.a), split_settings(&arguments.b)],
+        scenarios: arguments.what.clone(),
+        targets: arguments.targets.clone(),
+        is_same: arguments.aa,
     };
-    let names = match kind {
-        AbKind::Settings => [name(&a), name(&b)],
-        AbKind::Scenarios => [arguments.what[0].clone(), arguments.what[1].clone()],
-        AbKind::Targets => [arguments.targets[0].clone(), arguments.targets[1].clone()],
-        AbKind::Same => ["first".to_owned(), "second".to_owned()],
+    let options = AbOptions {
+        metric: arguments.metric.clone(),
+        width: arguments.width.clone(),
+        budget: arguments.budget.clone(),
+        blocks_max: arguments.pairs,
+        is_duet: arguments.duet,
     };
-    match kind != AbKind::Same && names[0] == names[1] {
-        true => Err(refused(format!(
-            "both sides are {}\n  use --aa to measure one setting against itself",
-            names[0]
-        ))),
-        false => Ok((kind, names)),
-    }
-}
-
-/// What a side is called.
-fn name(settings: &[String]) -> String {
-    match settings {
-        [] => "unchanged".to_owned(),
-        settings => settings.join(", "),
-    }
-}
-
-/// Paths and values; a comma separates them only where another path follows, because values may have commas too.
-pub(crate) fn settings_of(texts: &[String]) -> Vec<String> {
-    let mut settings: Vec<String> = Vec::new();
-    for text in texts {
-        let mut is_first = true;
-        for part in text.split(',') {
-            let begins = is_first || part.split_once('=').is_some_and(|(path, _)| is_path(path));
-            match settings.last_mut().filter(|_| !begins) {
-                Some(last) => {
-                    last.push(',');
-                    last.push_str(part);
-                }
-                None => settings.push(part.trim().to_owned()),
-            }
-            is_first = false;
-        }
-    }
-    settings
-}
-
-/// Whether a text looks like the path of a setting.
-fn is_path(text: &str) -> bool {
-    let text = text.trim();
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-[]".contains(letter);
-    !text.is_empty() && text.chars().all(is_part)
+    Ok(AbRequest::of_sides(&sides, options)?)
 }
 
 /// The question of a run that has both sides.
 fn question(arguments: &AbArgs, request: &AbRequest) -> anyhow::Result<Question> {
     let built_in = built_in(arguments);
-    let a = side(arguments, 0, &settings_of(&arguments.a), &built_in)?;
+    let a = side(arguments, 0, &split_settings(&arguments.a), &built_in)?;
     let last = arguments.what.len().saturating_sub(1);
     let b = side(
         arguments,
         last,
-        &settings_of(&arguments.b),
+        &split_settings(&arguments.b),
         &built_in.again(),
     )?;
     Ok(two_sides(a, &b, request)?)
@@ -240,24 +161,6 @@ mod tests {
 
     fn refusal(words: &[&str]) -> String {
         request(&parsed(words)).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn commas_separate_settings_but_not_values() {
-        let of = |texts: &[&str]| {
-            let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
-            settings_of(&texts)
-        };
-        assert_eq!(
-            of(&["linger.ms=0,batch.size=64 KiB", "acks=1"]),
-            ["linger.ms=0", "batch.size=64 KiB", "acks=1"]
-        );
-        assert_eq!(
-            of(&["ssl.protocols=TLSv1.2,TLSv1.3"]),
-            ["ssl.protocols=TLSv1.2,TLSv1.3"]
-        );
-        assert_eq!(of(&["linger.ms=0, acks=1"]), ["linger.ms=0", "acks=1"]);
-        assert_eq!(of(&["linger.ms"]), ["linger.ms"]);
     }
 
     #[test]

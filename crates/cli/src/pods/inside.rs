@@ -1,13 +1,11 @@
 //! What kgauge does in the pod of a lead.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
 
-use kgauge_kubernetes::{READY_LINE, RELEASE_FILE, STATUS_FILE, STOP_FILE, pack};
+use kgauge_kubernetes::{LeadResults, READY_LINE, pack};
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::SIGTERM;
 
@@ -17,37 +15,24 @@ use crate::args::Command;
 use crate::exit::{self, ExitStatus, OrStop, stop};
 use crate::{checkup, print, run};
 
-/// How long results wait to be fetched.
-const KEEP: Duration = Duration::from_secs(900);
-
-/// How often files are checked.
-const POLL: Duration = Duration::from_millis(100);
-
 /// Runs the plan, and keeps its results until they are fetched, however the run ends.
 pub(super) fn lead(arguments: &LeadArgs) -> anyhow::Result<ExitStatus> {
-    let results = arguments.out.parent().unwrap_or(Path::new("/"));
+    let results = LeadResults::new(arguments.out.parent().unwrap_or(Path::new("/")));
     // Kubernetes ends the pod: nobody will fetch anything.
     let is_ended = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGTERM, Arc::clone(&is_ended)).or_unwritable()?;
-    let stop_file = results.join(STOP_FILE);
+    let steered = results.clone();
     std::thread::spawn(move || {
-        while !stop_file.exists() {
-            std::thread::sleep(POLL);
-        }
+        steered.await_stop();
         // As Ctrl-C: the run ends in order.
         let _ = kill_process(getpid(), Signal::INT);
     });
     // The table is printed where the results arrive.
     print::close();
     let status = exit::report(measure(arguments));
-    let code = status as u8;
-    fs::write(results.join(STATUS_FILE), format!("{code}\n")).or_unwritable()?;
+    results.write_status(status as u8).or_unwritable()?;
     print::message(READY_LINE);
-    let deadline = Instant::now() + KEEP;
-    let is_over = || is_ended.load(Ordering::Relaxed) || results.join(RELEASE_FILE).exists();
-    while !is_over() && Instant::now() < deadline {
-        std::thread::sleep(POLL);
-    }
+    results.await_fetch(&is_ended);
     Ok(status)
 }
 
@@ -87,6 +72,6 @@ pub(super) fn pack_results(results: &Path) -> anyhow::Result<ExitStatus> {
 
 /// Leaves a file for the lead.
 pub(super) fn signal(results: &Path, file: &str) -> anyhow::Result<ExitStatus> {
-    fs::write(results.join(file), "").or_unwritable()?;
+    LeadResults::new(results).signal(file).or_unwritable()?;
     Ok(ExitStatus::Good)
 }

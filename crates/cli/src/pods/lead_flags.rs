@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use clap::Parser;
-use kgauge_runner::{CheckupRequest, without_secrets};
+use kgauge_runner::without_secrets;
 
 use super::CHECKUP;
 use crate::args::{Arguments, Command, RunArgs};
@@ -16,10 +16,15 @@ use crate::exit::{ExitStatus, stop};
 pub(super) fn lead_arguments(arguments: &RunArgs) -> anyhow::Result<Vec<String>> {
     check_flags(arguments)?;
     let conduct = &arguments.conduct;
-    let mut more = arguments.checkup.as_ref().map_or_else(Vec::new, of_checkup);
-    // That of a plan is in the plan.
-    if let (Some(seed), true) = (conduct.seed, arguments.checkup.is_some()) {
-        more.push(format!("--seed={seed}"));
+    let mut more = Vec::new();
+    // A checkup plans its loads when it knows the cluster.
+    if let Some(checkup) = &arguments.checkup {
+        more.push(CHECKUP.to_owned());
+        more.extend(checkup.flags());
+        // That of a plan is in the plan.
+        if let Some(seed) = conduct.seed {
+            more.push(format!("--seed={seed}"));
+        }
     }
     if let Some(name) = &conduct.name {
         more.push(format!("--name={name}"));
@@ -49,21 +54,6 @@ pub(super) fn parsed<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> anyhow::
         )
     });
     Ok(parsed?.command)
-}
-
-/// A checkup plans its loads when it knows the cluster.
-fn of_checkup(request: &CheckupRequest) -> Vec<String> {
-    let mut flags = vec![
-        CHECKUP.to_owned(),
-        format!("--goal={}", request.goal),
-        format!("--budget={} ms", request.budget.as_millis()),
-        format!("--record-size={} B", request.record_bytes),
-        format!("--producers={}", request.producers),
-    ];
-    flags.extend(request.rate_max.map(|rate| format!("--max-rate={rate}/s")));
-    let disk = request.disk_bytes_max;
-    flags.extend(disk.map(|bytes| format!("--max-disk={bytes} B")));
-    flags
 }
 
 /// Refuses flags whose meaning ends at this machine.
@@ -98,28 +88,9 @@ fn check_flags(arguments: &RunArgs) -> anyhow::Result<()> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::*;
+    use kgauge_runner::CheckupRequest;
 
-    #[test]
-    fn a_checkup_is_the_same_in_a_pod() {
-        let request = CheckupRequest {
-            rate_max: Some(50_000.0),
-            disk_bytes_max: Some(20_000_000_000),
-            ..CheckupRequest::new("p99 <= 20 ms".to_owned())
-        };
-        assert_eq!(
-            of_checkup(&request),
-            [
-                "checkup",
-                "--goal=p99 <= 20 ms",
-                "--budget=900000 ms",
-                "--record-size=1000 B",
-                "--producers=4",
-                "--max-rate=50000/s",
-                "--max-disk=20000000000 B"
-            ]
-        );
-    }
+    use super::*;
 
     #[test]
     fn only_a_checkup_gets_its_seed_as_a_flag() {

@@ -3,15 +3,14 @@
 use std::ffi::OsStr;
 
 use kgauge_kubernetes::{AgentsManifest, KafkaUserRequest};
-use kgauge_runner::check_agents_plan;
+use kgauge_runner::{PodTarget, PodTargetError, check_agents_plan, pod_manifest, pod_options};
 
 use super::ManifestArgs;
 use super::lead_flags::{lead_arguments, parsed};
-use super::pod_target::{PodTargetError, pod_target};
-use super::prepare::{manifest_of, pod_options};
 use crate::args::{Command, RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
 use crate::exit::{ExitStatus, OrStop, stop};
+use crate::host::env_target;
 use crate::print;
 use crate::run::{changes_of, question_of};
 
@@ -20,14 +19,15 @@ pub(super) fn manifest(arguments: &ManifestArgs) -> anyhow::Result<ExitStatus> {
     let changes = changes_of(&arguments.changes)?;
     let question = question_of(&arguments.what, &arguments.built_in, &changes)?;
     check_agents_plan(&question)?;
-    let target = match pod_target(arguments.target.as_deref()) {
+    let text = arguments.target.clone().or_else(env_target);
+    let target = match PodTarget::find(text, &print::remark) {
         Ok(target) => target,
-        Err(PodTargetError::Other(error)) => return Err(error),
+        Err(PodTargetError::Other(error)) => return Err(error.into()),
         Err(PodTargetError::NoUser(user)) => return user_first(&user),
     };
     let name = arguments.name.clone();
     let more = flags_of_lead(&arguments.more)?;
-    let made = manifest_of(name, options, &question, arguments.seed, &target, more)?;
+    let made = pod_manifest(name, options, &question, arguments.seed, &target, more)?;
     let complete = AgentsManifest {
         kafka_user: target.kafka_user,
         ..made

@@ -4,8 +4,6 @@ mod deploy;
 mod inside;
 mod lead_flags;
 mod manifest;
-mod pod_target;
-mod prepare;
 
 use std::path::PathBuf;
 

@@ -8,23 +8,22 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kgauge_analyze::Summary;
-use kgauge_live::{LiveRunState, LiveServer};
+use kgauge_live::{LiveRunState, LiveServer, TerminalObserver};
 use kgauge_results::RunRead;
 use kgauge_runner::{
-    FinishedRun, FolderChoice, Question, RepeatEnd, RunRequest, RunTarget, name_slug,
+    FinishedRun, FolderChoice, Question, RepeatEnd, RunError, RunRequest, RunTarget, name_slug,
     run as run_one, write_results,
 };
 
 use crate::args::RunArgs;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::{self, ExitStatus, OrStop, stop};
 use crate::host::{command_line, env_target};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
-use crate::progress::TerminalObserver;
+use crate::progress::{StderrTerminal, is_seen};
 use crate::style::DetailArgs;
 
-pub(crate) use multi_target::parent_dir;
-pub(crate) use resolve::{changes_of, question, question_of, read_target, settings_of, targets};
+pub(crate) use resolve::{changes_of, question, question_of, targets};
 
 /// Runs a question that has been read from the arguments on every target, keeps everything in run folders, and reports.
 pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::Result<ExitStatus> {
@@ -74,9 +73,7 @@ fn with_job<T>(
         question,
         observed: match &server {
             Some(server) => Some(Arc::clone(&server.state)),
-            None => {
-                crate::progress::is_seen().then(|| Arc::new(LiveRunState::new(stopping.clone())))
-            }
+            None => is_seen().then(|| Arc::new(LiveRunState::new(stopping.clone()))),
         },
         server: server.as_ref(),
         stopping: &stopping,
@@ -153,8 +150,8 @@ impl RunJob<'_> {
         if number.is_some() {
             request.label.add_target(&target.text);
         }
-        let mut observer =
-            TerminalObserver::new(self.observed.clone(), arguments.conduct.detail.quiet);
+        let (live, is_quiet) = (self.observed.clone(), arguments.conduct.detail.quiet);
+        let mut observer = TerminalObserver::new(StderrTerminal, live, is_quiet);
         Ok(run_one(&request, &mut observer)?)
     }
 
@@ -210,6 +207,15 @@ pub(crate) fn show(
             print::result(&table);
             Ok(())
         }
+    }
+}
+
+/// The exit status of one of several runs. Prints what went wrong.
+pub(crate) fn ended_status(ended: Result<RepeatEnd, RunError>, summary: &Summary) -> ExitStatus {
+    match ended {
+        Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
+        Ok(RepeatEnd::Complete) => status(summary),
+        Err(error) => exit::report(Err(error.into())),
     }
 }
 

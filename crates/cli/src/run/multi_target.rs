@@ -3,23 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_runner::{
-    FolderChoice, RepeatEnd, RunTarget, fresh_number, name_slug, remove_unused, run_dir, run_id,
-    unix_ms, write_results,
+    COMPARISON_PAGE, FolderChoice, RunTarget, SummarizedRun, compare_runs, fresh_number,
+    parent_dir, remove_unused, write_results,
 };
 
-use super::{RunJob, show, status};
-use crate::compare::{COMPARISON, ComparisonSide, compare};
-use crate::conduct_args::ConductArgs;
-use crate::exit::{self, ExitStatus, stop};
+use super::{RunJob, ended_status, show};
+use crate::compare::keep;
+use crate::exit::{self, ExitStatus};
 use crate::print;
 
 impl RunJob<'_> {
     /// Runs on each target with the same seed. A target that fails does not end the others.
     pub(super) fn run_all(&self, targets: &[RunTarget]) -> anyhow::Result<ExitStatus> {
         let number = fresh_number();
-        let parent = parent_dir(&self.arguments.conduct, &self.question.name, number)?;
-        let seed = self.arguments.conduct.seed.unwrap_or(number);
-        let mut compared: Vec<ComparisonSide> = Vec::new();
+        let conduct = &self.arguments.conduct;
+        let (out, name) = (conduct.out.as_deref(), conduct.name.as_deref());
+        let parent = parent_dir(out, name, &self.question.name, number)?;
+        let seed = conduct.seed.unwrap_or(number);
+        let mut compared: Vec<SummarizedRun> = Vec::new();
         let mut names = Vec::new();
         let mut statuses = Vec::new();
         for (index, target) in targets.iter().enumerate() {
@@ -56,7 +57,7 @@ impl RunJob<'_> {
             names.clear();
         }
         let ended = self.finish(&parent, compared, &names, &statuses);
-        self.serve_file("The comparison", &parent.join(COMPARISON));
+        self.serve_file("The comparison", &parent.join(COMPARISON_PAGE));
         ended
     }
 
@@ -67,7 +68,7 @@ impl RunJob<'_> {
         of: (usize, usize),
         dir: PathBuf,
         seed: u64,
-    ) -> (Option<ComparisonSide>, ExitStatus) {
+    ) -> (Option<SummarizedRun>, ExitStatus) {
         let measured = self.measure(target, Some(of), FolderChoice::New(dir), Some(seed));
         let made = measured.and_then(|finished| {
             let made = write_results(&finished.dir)?;
@@ -77,19 +78,15 @@ impl RunJob<'_> {
             Ok(made) => made,
             Err(error) => return (None, exit::report(Err(error))),
         };
-        let status = match ended {
-            Ok(RepeatEnd::Interrupted) => ExitStatus::Interrupted,
-            Ok(RepeatEnd::Complete) => status(&summary),
-            Err(error) => exit::report(Err(error.into())),
-        };
-        (Some(ComparisonSide { read, summary }), status)
+        let status = ended_status(ended, &summary);
+        (Some(SummarizedRun { read, summary }), status)
     }
 
     /// The comparison of what there is, and the gravest status.
     fn finish(
         &self,
         parent: &Path,
-        compared: Vec<ComparisonSide>,
+        compared: Vec<SummarizedRun>,
         names: &[String],
         statuses: &[ExitStatus],
     ) -> anyhow::Result<ExitStatus> {
@@ -106,31 +103,9 @@ impl RunJob<'_> {
             }
             _ => {
                 let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
-                compare(compared, names, parent, json, detail)?;
+                keep(&compare_runs(compared, names)?, parent, json, detail)?;
             }
         }
         Ok(ExitStatus::gravest(statuses))
-    }
-}
-
-/// The folder of a command with several runs; it is empty or does not exist.
-pub(crate) fn parent_dir(
-    conduct: &ConductArgs,
-    question: &str,
-    number: u64,
-) -> anyhow::Result<PathBuf> {
-    let id = run_id(unix_ms(), number);
-    let name = match &conduct.name {
-        Some(name) => name_slug(name)?,
-        None => question.to_owned(),
-    };
-    let dir = run_dir(conduct.out.as_deref(), &name, &id)?;
-    let entries = dir.read_dir();
-    match entries.is_ok_and(|mut entries| entries.next().is_some()) {
-        true => {
-            let words = format!("{} is not empty; name another folder", dir.display());
-            Err(stop(ExitStatus::BadInput, words))
-        }
-        false => Ok(dir),
     }
 }

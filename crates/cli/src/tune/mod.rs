@@ -2,10 +2,9 @@
 
 mod flags;
 
-use kgauge_runner::{Question, resumed_tune, tuned};
+use kgauge_runner::{Question, read_settings, resumed_tune, split_settings, tuned};
 use kgauge_scenario::{BuiltIn, SettingScope, TuneGoal, TuneOptions, TunePreset};
 
-use crate::ab;
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::exit::ExitStatus;
 use crate::run;
@@ -63,8 +62,8 @@ fn question(arguments: &TuneArgs) -> anyhow::Result<Question> {
 
 fn options(arguments: &TuneArgs) -> anyhow::Result<TuneOptions> {
     let candidate = |text: &String| {
-        let together = ab::settings_of(std::slice::from_ref(text));
-        run::settings_of(&together)
+        let together = split_settings(std::slice::from_ref(text));
+        read_settings(&together)
     };
     let candidates = arguments.candidates.iter().map(candidate);
     Ok(TuneOptions {
@@ -93,7 +92,7 @@ fn options(arguments: &TuneArgs) -> anyhow::Result<TuneOptions> {
             "availability" => TunePreset::Availability,
             _ => TunePreset::Throughput,
         }),
-        candidates: candidates.collect::<anyhow::Result<_>>()?,
+        candidates: candidates.collect::<Result<_, _>>()?,
         set: Vec::new(),
     })
 }

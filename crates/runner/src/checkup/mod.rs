@@ -29,7 +29,7 @@ pub(crate) use limits::RATE_MIN;
 use scenarios::ScenarioBasis;
 
 pub use preview::CheckupPreview;
-pub use request::CheckupRequest;
+pub use request::{CheckupRequest, CheckupTexts};
 
 /// A checkup in progress.
 pub(crate) struct ActiveCheckup {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kgauge_scenario::{BuiltIn, BuiltInOptions, SearchOptions};
+use kgauge_scenario::{BuiltIn, BuiltInOptions, SearchOptions, rate_value, size_value, time_value};
 
 use crate::error::RunError;
 use crate::question::{Question, ScenarioChanges};
@@ -26,7 +26,62 @@ pub struct CheckupRequest {
     pub budget: Duration,
 }
 
+/// A checkup as the user writes it.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckupTexts<'a> {
+    /// The goal of the capacity search.
+    pub goal: &'a str,
+    /// The size of a record's value: `1 kB`.
+    pub record_size: &'a str,
+    /// The number of producers.
+    pub producers: u32,
+    /// Its time: `15 min`.
+    pub budget: &'a str,
+    /// The highest rate: `50k/s`.
+    pub max_rate: Option<&'a str>,
+    /// Bytes on the brokers' disks at most: `20 GB`.
+    pub max_disk: Option<&'a str>,
+}
+
 impl CheckupRequest {
+    /// Reads the values of the flags of `kgauge checkup`.
+    ///
+    /// # Errors
+    /// A value cannot be read.
+    pub fn read(texts: &CheckupTexts<'_>) -> Result<Self, RunError> {
+        let record_bytes = value("record-size", texts.record_size, size_value)?;
+        let budget_ns = value("budget", texts.budget, time_value)?;
+        let rate_max = texts
+            .max_rate
+            .map(|text| value("max-rate", text, rate_value));
+        let rate_max = rate_max.transpose()?;
+        let disk = texts
+            .max_disk
+            .map(|text| value("max-disk", text, size_value));
+        Ok(Self {
+            goal: texts.goal.to_owned(),
+            record_bytes,
+            producers: texts.producers,
+            rate_max,
+            disk_bytes_max: disk.transpose()?,
+            budget: Duration::from_nanos(budget_ns),
+        })
+    }
+
+    /// The flags of `kgauge checkup` that mean the same, for a lead in a pod.
+    pub fn flags(&self) -> Vec<String> {
+        let mut flags = vec![
+            format!("--goal={}", self.goal),
+            format!("--budget={} ms", self.budget.as_millis()),
+            format!("--record-size={} B", self.record_bytes),
+            format!("--producers={}", self.producers),
+        ];
+        flags.extend(self.rate_max.map(|rate| format!("--max-rate={rate}/s")));
+        let disk = self.disk_bytes_max;
+        flags.extend(disk.map(|bytes| format!("--max-disk={bytes} B")));
+        flags
+    }
+
     /// The shortest budget: less leaves no time for a search.
     pub const BUDGET_MIN: Duration = Duration::from_secs(60);
 
@@ -70,10 +125,45 @@ impl CheckupRequest {
     }
 }
 
+fn value<T>(flag: &str, text: &str, parse: fn(&str) -> Result<T, String>) -> Result<T, RunError> {
+    parse(text).map_err(|why| RunError::input(format!("--{flag}: {why}")))
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_checkup_is_the_same_in_a_pod() {
+        let request = CheckupRequest {
+            rate_max: Some(50_000.0),
+            disk_bytes_max: Some(20_000_000_000),
+            ..CheckupRequest::new("p99 <= 20 ms".to_owned())
+        };
+        let flags = request.flags();
+        assert_eq!(
+            flags,
+            [
+                "--goal=p99 <= 20 ms",
+                "--budget=900000 ms",
+                "--record-size=1000 B",
+                "--producers=4",
+                "--max-rate=50000/s",
+                "--max-disk=20000000000 B"
+            ]
+        );
+        let value = |flag: usize| flags[flag].split_once('=').unwrap().1;
+        let read = CheckupRequest::read(&CheckupTexts {
+            goal: value(0),
+            budget: value(1),
+            record_size: value(2),
+            producers: 4,
+            max_rate: Some(value(4)),
+            max_disk: Some(value(5)),
+        });
+        assert_eq!(read.unwrap(), request);
+    }
 
     #[test]
     fn a_goal_and_a_budget_are_checked_before_anything_starts() {

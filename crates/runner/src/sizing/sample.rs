@@ -1,14 +1,15 @@
-//! `kgauge size --sample`: how well each codec compresses the user's own records, in batches as producers make them.
+//! How well each codec compresses the user's own records, in batches as producers make them.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use kgauge_analyze::sizing::{CodecRatio, RecordSample, SampleBlock};
 use kgauge_scenario::RecordFile;
 use kgauge_wire::compress::{Codec, Compressor};
 use kgauge_wire::record_batch::{BatchEncoder, ProducerState, record_bytes};
+
+use crate::error::{OrRunError, RunError};
 
 /// More bytes of a sample make the ratio no more certain.
 const BYTES_MAX: u64 = 32 << 20;
@@ -18,7 +19,7 @@ pub(crate) fn measured(
     files: &[PathBuf],
     are_records: bool,
     batch_bytes: f64,
-) -> anyhow::Result<RecordSample> {
+) -> Result<RecordSample, RunError> {
     let texts = read(files)?;
     let records: Vec<&[u8]> = match are_records {
         true => texts.iter().map(Vec::as_slice).collect(),
@@ -28,7 +29,11 @@ pub(crate) fn measured(
         }
     };
     let bytes: usize = records.iter().map(|record| record.len()).sum();
-    anyhow::ensure!(bytes > 0, "the sample has no records, or only empty ones");
+    if bytes == 0 {
+        return Err(RunError::input(
+            "the sample has no records, or only empty ones",
+        ));
+    }
     // Real batches have at least a record; so many bytes are never one batch.
     let batch_bytes_max = batch_bytes.clamp(1.0, 64e6) as usize;
     let mut codecs = Vec::new();
@@ -44,15 +49,15 @@ pub(crate) fn measured(
     })
 }
 
-fn read(files: &[PathBuf]) -> anyhow::Result<Vec<Vec<u8>>> {
+fn read(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, RunError> {
     let mut left = BYTES_MAX;
     let mut texts = Vec::new();
     for path in files {
         let mut text = Vec::new();
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-        file.take(left)
-            .read_to_end(&mut text)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let refused = |what: &str| RunError::input(format!("cannot {what} {}", path.display()));
+        let file = File::open(path).map_err(|_| refused("open"))?;
+        let read = file.take(left).read_to_end(&mut text);
+        read.map_err(|_| refused("read"))?;
         left = left.saturating_sub(text.len() as u64);
         texts.push(text);
     }
@@ -64,8 +69,8 @@ fn blocks(
     records: &[&[u8]],
     codec: Codec,
     batch_bytes_max: usize,
-) -> anyhow::Result<Vec<SampleBlock>> {
-    let mut compressor = Compressor::new(codec, None)?;
+) -> Result<Vec<SampleBlock>, RunError> {
+    let mut compressor = Compressor::new(codec, None).or_bad_input()?;
     let mut encoder = BatchEncoder::default();
     let mut blocks = Vec::new();
     encoder.start(0);
@@ -83,9 +88,10 @@ fn blocks(
     Ok(blocks)
 }
 
-fn block(encoder: &mut BatchEncoder, compressor: &mut Compressor) -> anyhow::Result<SampleBlock> {
+fn block(encoder: &mut BatchEncoder, compressor: &mut Compressor) -> Result<SampleBlock, RunError> {
     let raw_bytes = encoder.batch_bytes() as u64;
-    let compressed = encoder.finish_compressed(&ProducerState::NONE, compressor)?;
+    let compressed = encoder.finish_compressed(&ProducerState::NONE, compressor);
+    let compressed = compressed.or_bad_input()?;
     Ok(SampleBlock {
         raw_bytes,
         compressed_bytes: compressed.len() as u64,
@@ -93,6 +99,7 @@ fn block(encoder: &mut BatchEncoder, compressor: &mut Compressor) -> anyhow::Res
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

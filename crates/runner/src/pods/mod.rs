@@ -1,32 +1,43 @@
-//! From the flags of a run to the objects of its pods.
+//! Runs whose load comes from pods of Kubernetes: their target, their objects, and the run itself.
+
+mod run;
+mod target;
 
 use kgauge_agents::{AgentToken, AgentsSpec};
 use kgauge_kubernetes::{AgentsManifest, PodOptions, pod_properties};
-use kgauge_runner::{Question, fresh_number};
 
-use super::pod_target::PodTarget;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::error::{OrRunError, RunError};
+use crate::ids::fresh_number;
+use crate::question::Question;
+
+pub use run::{PodRun, PodRunEnd, PodRunRequest};
+pub use target::{PodTarget, PodTargetError};
 
 /// Reads `k8s:...`.
-pub(super) fn pod_options(text: &str) -> anyhow::Result<PodOptions> {
+///
+/// # Errors
+/// The text names other agents, or an option cannot be used.
+pub fn pod_options(text: &str) -> Result<PodOptions, RunError> {
     match text.parse::<AgentsSpec>().or_bad_input()? {
         AgentsSpec::Kubernetes { options } => PodOptions::read(&options).or_bad_input(),
-        _ => Err(stop(
-            ExitStatus::BadInput,
-            format!("{text} names no pods; write k8s:replicas=25,namespace=perf"),
-        )),
+        _ => Err(RunError::input(format!(
+            "{text} names no pods; write k8s:replicas=25,namespace=perf"
+        ))),
     }
 }
 
-/// A run as objects. A user of Kafka is not part of it.
-pub(super) fn manifest_of(
+/// A run as objects of Kubernetes. A user of Kafka is not part of it. `lead_arguments` are the lead's further flags.
+///
+/// # Errors
+/// The question has no plan, or a file of the target's settings cannot be part of a pod.
+pub fn pod_manifest(
     instance: String,
     options: PodOptions,
     question: &Question,
     seed: Option<u64>,
     target: &PodTarget,
     mut lead_arguments: Vec<String>,
-) -> anyhow::Result<AgentsManifest> {
+) -> Result<AgentsManifest, RunError> {
     let client_properties = pod_properties(&target.config).or_bad_input()?;
     let mut arguments = lead_arguments.iter();
     // Endpoints that the user names replace those of the target.
