@@ -31,6 +31,11 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Whether there was a record to send, or one was read.
+    pub fn has_records(&self) -> bool {
+        self.scheduled > 0 || self.consumed > 0
+    }
+
     /// Adds each field to its counterpart. Reports of other processes may contain anything, so nothing overflows.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {

@@ -101,12 +101,6 @@ impl WorkerMember {
         }
     }
 
-    /// Whether it had a record to send, or has read one.
-    fn has_worked(&self) -> bool {
-        let totals = self.totals();
-        totals.scheduled > 0 || totals.consumed > 0
-    }
-
     fn is_done(&self) -> bool {
         match &self.client {
             Client::Produce(producer) => producer.is_done(),
@@ -430,21 +424,21 @@ impl Worker {
         Ok(())
     }
 
-    /// The hold ends when the last record count of all flows is complete. A client that had nothing to do, such as a
-    /// member of a group without a partition, has not come to an end.
+    /// The hold ends when the last record count of all flows is complete. A client without records came to no end.
     fn note_ends(&mut self, now_ns: u64) {
         for member in &mut self.setup.members {
-            if member.has_ended || !member.has_stopped_taking() {
+            if member.has_ended || !member.is_limited || !member.has_stopped_taking() {
                 continue;
             }
             member.has_ended = true;
-            let shared = &self.setup.shared;
-            let hold_end_ns = now_ns.max(self.hold_start_seen_ns);
-            let recorder = self.setup.recorders[member.flow].as_mut();
-            if let Some(recorder) = recorder.filter(|_| member.is_limited && member.has_worked()) {
+            if let Some(recorder) = &mut self.setup.recorders[member.flow]
+                && member.totals().has_records()
+            {
                 recorder.client_done(now_ns);
             }
-            if member.is_limited && shared.counts.complete_one(hold_end_ns) {
+            let shared = &self.setup.shared;
+            let hold_end_ns = now_ns.max(self.hold_start_seen_ns);
+            if shared.counts.complete_one(hold_end_ns) {
                 shared.hold_end_ns.fetch_min(hold_end_ns, Ordering::Relaxed);
             }
         }
