@@ -103,11 +103,13 @@ pub(crate) trait OrStop<T> {
 
 impl<T, E: fmt::Display> OrStop<T> for Result<T, E> {
     fn or_bad_input(self) -> anyhow::Result<T> {
-        self.map_err(|error| stop(ExitStatus::BadInput, error))
+        // With the cause, if the error has one.
+        self.map_err(|error| stop(ExitStatus::BadInput, format!("{error:#}")))
     }
 
     fn or_unwritable(self) -> anyhow::Result<T> {
-        self.map_err(|error| stop(ExitStatus::BadInput, error))
+        // With the cause, if the error has one.
+        self.map_err(|error| stop(ExitStatus::BadInput, format!("{error:#}")))
     }
 }
 

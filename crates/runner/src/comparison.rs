@@ -122,10 +122,10 @@ pub fn write_comparison(comparison: &Comparison, dir: &Path) -> Result<PathBuf, 
         std::fs::write(&page, render_comparison_html(comparison))?;
         std::fs::write(dir.join(COMPARISON_JSON), json()? + "\n")
     };
-    match write() {
-        Ok(()) => Ok(page),
-        Err(_) => Err(RunError::System(format!("cannot write {}", page.display()))),
-    }
+    let written = write();
+    written
+        .map_err(|error| RunError::System(format!("cannot write {}: {error}", page.display())))?;
+    Ok(page)
 }
 
 /// A run folder and its name.

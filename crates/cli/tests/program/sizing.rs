@@ -43,7 +43,7 @@ fn bad_input_is_named() {
         ),
         (
             &["--from", "nowhere", "--prices", "none.csv"],
-            "cannot open none.csv",
+            "cannot open none.csv: No such file",
         ),
         (&[], "--from"),
         (

@@ -128,13 +128,13 @@ pub fn read_machine_types(file: Option<&Path>) -> Result<Vec<MachineType>, RunEr
     };
     let name = file.display();
     let facts = std::fs::metadata(file);
-    let facts = facts.map_err(|_| RunError::input(format!("cannot open {name}")))?;
+    let facts = facts.map_err(|error| RunError::input(format!("cannot open {name}: {error}")))?;
     if !facts.is_file() || facts.len() > PRICES_BYTES_MAX {
         return Err(RunError::input(format!(
             "{name} is not a table of machine types: it must be a file of at most 1 MiB"
         )));
     }
     let text = std::fs::read_to_string(file);
-    let text = text.map_err(|_| RunError::input(format!("cannot read {name}")))?;
+    let text = text.map_err(|error| RunError::input(format!("cannot read {name}: {error}")))?;
     MachineType::table(&text).map_err(|error| RunError::input(format!("{name}: {error}")))
 }
