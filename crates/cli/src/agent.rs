@@ -24,7 +24,7 @@ const LAUNCHED_PATIENCE: Duration = Duration::from_secs(60);
 /// The exit status that shells show after SIGTERM.
 const TERMINATED: i32 = 143;
 
-/// Generate load for a run on another machine
+/// Generate load on this machine for a run that another machine leads
 #[derive(Debug, Args)]
 #[command(after_help = help::AGENT)]
 pub(crate) struct AgentArgs {

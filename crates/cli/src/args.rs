@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Check(Box<CheckArgs>),
     /// List run folders, or remove old ones
     Runs(RunsArgs),
-    /// Generate load for a run on another machine
+    /// Generate load on this machine for a run that another machine leads
     Agent(AgentArgs),
     /// Print the Kubernetes objects of a run whose load comes from pods
     Agents(AgentsCommand),
@@ -137,11 +137,11 @@ pub(crate) struct RunArgs {
 /// Flags that change scenarios.
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ScenarioArgs {
-    /// Run the short version: one to four minutes for a built-in study
+    /// Run the short version, if the scenario has one: minutes for a study that repeats a published one
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
 
-    /// Use the record counts of the published study; needs much more time and disk
+    /// Run the full version: of a study, the authors' record counts, which need much more time and disk
     #[arg(long)]
     pub(crate) full: bool,
 

@@ -24,8 +24,8 @@ pub(crate) struct BuiltInArgs {
     #[arg(long, value_name = "ACKS")]
     acks: Option<String>,
 
-    /// Codec: a value of `compression.type`, such as lz4. Values are such that it shrinks them to a
-    /// quarter [default: none]
+    /// Codec: a value of `compression.type`, such as lz4. The generated values compress to a quarter of
+    /// their size [default: none]
     #[arg(long, value_name = "CODEC")]
     compression: Option<String>,
 

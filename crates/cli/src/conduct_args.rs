@@ -31,7 +31,7 @@ pub(crate) struct ConductArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// Keep the topics of the run and the data of an embedded cluster
+    /// Keep the topics of the run, and the data of a cluster that kgauge starts
     #[arg(long)]
     pub(crate) keep: bool,
 
