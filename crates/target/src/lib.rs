@@ -29,6 +29,8 @@ mod embedded_record;
 mod embedded_spec;
 mod existing;
 mod facts;
+#[cfg(test)]
+mod fake_program;
 mod footprint;
 mod guard;
 mod instrument;

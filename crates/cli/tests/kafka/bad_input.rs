@@ -1,8 +1,8 @@
 //! Bad input gets its own clear error with a fix and exit status 3, and leaves nothing behind.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 use crate::site::{Site, text};
 use crate::{NEWEST, kafka, kgauge, processes};
@@ -22,8 +22,14 @@ fn run(site: &Site, target: &str, environment: &[(&str, &str)]) -> (Option<i32>,
 
 fn program(path: &Path, script: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    // A file that this process has just written may be busy: what another test starts inherits it for a moment.
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"",
+        "sh",
+    ]);
+    assert!(shell.arg(path).arg(script).status().unwrap().success());
 }
 
 #[test]

@@ -202,7 +202,10 @@ fn apply(
 fn unknown(key: &str) -> value::ValueMistake {
     let fix = match keys::nearest(key) {
         Some(known) => format!("did you mean {known}?"),
-        None => "remove it; docs/guide/client-properties.md of the sources lists the supported settings".to_owned(),
+        None => {
+            "remove it; docs/guide/client-properties.md of the sources lists the supported settings"
+                .to_owned()
+        }
     };
     (format!("unknown setting {}", spoken_key(key)), fix)
 }

@@ -124,7 +124,8 @@ impl StrimziError {
             StrimziError::NoListener { .. } => "choose one with listener=NAME".to_owned(),
             StrimziError::NoAddress { .. } => "wait until Strimzi has created it".to_owned(),
             StrimziError::NoUser { .. } => {
-                "add user=NAME of a KafkaUser; kgauge agents manifest prints one to apply".to_owned()
+                "add user=NAME of a KafkaUser; kgauge agents manifest prints one to apply"
+                    .to_owned()
             }
             StrimziError::LoginKind { .. } => {
                 "write a client.properties file and pass it with --target".to_owned()

@@ -1,7 +1,7 @@
 //! A program that answers as `kubectl` does, from files that are named after its arguments.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use kgauge_client::Interrupt;
@@ -9,19 +9,9 @@ use kgauge_kubernetes::Kubectl;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Prints the file of its arguments, or fails as Kubernetes does without such an object. A file `.error` has the
-/// message of a failure, and a file `.once` that of a single one.
-const PROGRAM: &str = "#!/bin/sh
-while [ \"${1#--request-timeout}\" != \"$1\" ]; do shift; done
-home=$(dirname \"$0\")
-echo \"$*\" >> \"$home/calls\"
-file=\"$home/$(printf %s \"$*\" | tr ' /' '+%')\"
-if [ -f \"$file.once\" ]; then cat \"$file.once\" >&2; rm \"$file.once\"; exit 1; fi
-if [ -f \"$file.error\" ]; then cat \"$file.error\" >&2; exit 1; fi
-if [ -f \"$file\" ]; then cat \"$file\"; exit 0; fi
-case $1 in create|delete) exit 0 ;; esac
-echo \"Error from server (NotFound): $2 \\\"$3\\\" not found\" >&2; exit 1
-";
+/// A link leads to it: a program that a test has just written may be busy, because a process that another test starts
+/// inherits the open file for a moment.
+const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake_kubectl/kubectl.sh");
 
 /// The program and its answers.
 pub(crate) struct FakeKubectl(TempDir);
@@ -29,8 +19,7 @@ pub(crate) struct FakeKubectl(TempDir);
 impl FakeKubectl {
     pub(crate) fn new() -> Self {
         let fake = Self(tempfile::tempdir().unwrap());
-        fs::write(fake.program(), PROGRAM).unwrap();
-        fs::set_permissions(fake.program(), fs::Permissions::from_mode(0o755)).unwrap();
+        symlink(PROGRAM, fake.program()).unwrap();
         fake
     }
 

@@ -177,6 +177,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::fake_program::write_script;
 
     /// A machine with only the programs in `path`.
     fn setup(dir: &std::path::Path, path: &std::path::Path) -> KafkaSetup {
@@ -195,10 +196,7 @@ mod tests {
     }
 
     fn script(dir: &std::path::Path, name: &str, text: &str) {
-        use std::os::unix::fs::PermissionsExt;
-        let path = dir.join(name);
-        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        write_script(&dir.join(name), text);
     }
 
     fn refused(driver: &Driver, setup: &KafkaSetup) -> String {

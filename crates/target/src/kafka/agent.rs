@@ -149,23 +149,18 @@ fn words(error: &KafkaError) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
     use std::time::Instant;
 
     use super::super::process_id::ProcessId;
     use super::*;
+    use crate::fake_program::write_script;
 
     /// A folder with a fake Maven, which records its calls in `calls`.
     fn with_maven(dir: &Path, script: &str) -> KafkaSetup {
         let maven = dir.join("bin/mvn");
         fs::create_dir(dir.join("bin")).unwrap();
         let calls = dir.join("calls").display().to_string();
-        fs::write(
-            &maven,
-            format!("#!/bin/sh\necho called >> {calls}\n{script}\n"),
-        )
-        .unwrap();
-        fs::set_permissions(&maven, fs::Permissions::from_mode(0o755)).unwrap();
+        write_script(&maven, &format!("echo called >> {calls}\n{script}"));
         let path = std::env::join_paths([dir.join("bin"), "/usr/bin".into(), "/bin".into()]);
         KafkaSetup {
             name: "x".to_owned(),
