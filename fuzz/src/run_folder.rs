@@ -87,6 +87,8 @@ pub fn make(dir: &Path) -> io::Result<()> {
         topics: Vec::new(),
         cpu: None,
         replication: None,
+        verification: None,
+        agents: Vec::new(),
         outcome: RepeatOutcome::Complete,
     };
     repeat.finish(&record).map_err(io::Error::other)?;
