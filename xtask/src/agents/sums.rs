@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use kgauge_results::folder::RunRead;
-use kgauge_results::slice::line::add_line;
-use kgauge_results::{Counts, Histogram, Slice, SliceKey, Stage, TimeKind};
+use kgauge_results::slice::line::LineReader;
+use kgauge_results::{Counts, Histogram, Slice, Stage, TimeKind};
 use serde_json::Value;
 
 use super::records::{StoredTopic, stored};
@@ -191,7 +191,7 @@ impl LineSum {
 
 /// The sums of all lines, and the number of files that have some.
 fn line_sums(repeat: &Path) -> Result<(LineSums, u32)> {
-    let (mut sums, mut files) = (LineSums::new(), 0);
+    let (mut sums, mut files, mut reader) = (LineSums::new(), 0, LineReader::new());
     for entry in fs::read_dir(repeat)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -201,14 +201,9 @@ fn line_sums(repeat: &Path) -> Result<(LineSums, u32)> {
         let lines = fs::read(&path)?;
         files += u32::from(!lines.is_empty());
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            let mut slice = Slice::new(SliceKey {
-                flow: 0,
-                stage: Stage::Hold,
-                second: 0,
-            });
-            let key = add_line(line.strip_suffix(b"\n").unwrap_or(line), &mut slice)?;
-            let sum = sums.entry((key.flow, key.stage)).or_default();
-            sum.add_line(&slice);
+            let slice = reader.read(line.strip_suffix(b"\n").unwrap_or(line))?;
+            let sum = sums.entry((slice.key.flow, slice.key.stage)).or_default();
+            sum.add_line(slice);
         }
     }
     Ok((sums, files))
@@ -216,6 +211,7 @@ fn line_sums(repeat: &Path) -> Result<(LineSums, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use kgauge_results::SliceKey;
     use kgauge_results::slice::line::write_line;
 
     use super::*;

@@ -23,8 +23,10 @@ pub struct AnswerDoubt {
 pub enum AnswerDoubtCause {
     /// No repeat was measured.
     NotMeasured,
-    /// The target was not steady while the figures that the answer rests on were measured: trends, effects and the best
-    /// leave the trial out.
+    /// The target was not steady while the figures that the answer rests on were measured, because a broker stopped
+    /// answering: trends, effects and the best leave the trial out.
+    BrokerOutage,
+    /// The target was not steady, without such a reason.
     NotSteady,
     /// One repeat: no interval.
     OneRepeat,
@@ -35,8 +37,9 @@ pub enum AnswerDoubtCause {
 }
 
 impl AnswerDoubtCause {
-    const ALL: [AnswerDoubtCause; 5] = [
+    const ALL: [AnswerDoubtCause; 6] = [
         AnswerDoubtCause::NotMeasured,
+        AnswerDoubtCause::BrokerOutage,
         AnswerDoubtCause::NotSteady,
         AnswerDoubtCause::OneRepeat,
         AnswerDoubtCause::OtherPrograms,
@@ -44,17 +47,20 @@ impl AnswerDoubtCause {
     ];
 
     fn applies_to(self, trial: &TrialSummary, rests_on: SteadyFigure) -> bool {
+        let warns = |kind: WarningKind| {
+            let mut warnings = trial.warnings.iter();
+            warnings.any(|warning| warning.kind() == kind)
+        };
+        let is_unsteady = || {
+            let mut flows = trial.flows.iter();
+            flows.any(|flow| !flow.steadiness_of(rests_on).is_usable())
+        };
         match self {
             AnswerDoubtCause::NotMeasured => trial.repeats_measured == 0,
-            AnswerDoubtCause::NotSteady => {
-                let mut flows = trial.flows.iter();
-                flows.any(|flow| !flow.steadiness_of(rests_on).is_usable())
-            }
+            AnswerDoubtCause::BrokerOutage => is_unsteady() && warns(WarningKind::BrokerOutage),
+            AnswerDoubtCause::NotSteady => is_unsteady() && !warns(WarningKind::BrokerOutage),
             AnswerDoubtCause::OneRepeat => trial.repeats_measured == 1,
-            AnswerDoubtCause::OtherPrograms => {
-                let mut warnings = trial.warnings.iter();
-                warnings.any(|warning| warning.kind() == WarningKind::OtherPrograms)
-            }
+            AnswerDoubtCause::OtherPrograms => warns(WarningKind::OtherPrograms),
             AnswerDoubtCause::GeneratorLimited => trial.generator.word == GeneratorState::Limited,
         }
     }

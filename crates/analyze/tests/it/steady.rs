@@ -1,9 +1,12 @@
 //! Figures of a system that was still changing.
 
 use kgauge_analyze::Summary;
+use kgauge_analyze::answer::AnswerDoubtCause;
 use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::{GoalStatus, PublishedStatus, WarningKind};
 use kgauge_results::PaceSeries;
+use kgauge_results::folder::RunRead;
+use kgauge_results::run::{Event, EventKind, OutageCause, RepeatKey};
 
 use crate::made::{MS_NS, Made, PACED, SECOND_NS};
 
@@ -32,6 +35,15 @@ fn run_with(
     in_bin: impl Fn(u64, u64) -> u64,
     change: impl Fn(&mut PaceSeries),
 ) -> Summary {
+    Summary::of(&read_with(scenario, records_per_bin, in_bin, change))
+}
+
+fn read_with(
+    scenario: &str,
+    records_per_bin: [u64; 3],
+    in_bin: impl Fn(u64, u64) -> u64,
+    change: impl Fn(&mut PaceSeries),
+) -> RunRead {
     let mut made = Made::begin(scenario);
     for (repeat, records) in records_per_bin.into_iter().enumerate() {
         let repeat = repeat as u32;
@@ -52,7 +64,7 @@ fn run_with(
             record.flows[0].pace = Some(pace);
         });
     }
-    Summary::of(&made.end())
+    made.end()
 }
 
 fn kinds(summary: &Summary) -> Vec<WarningKind> {
@@ -83,6 +95,45 @@ fn a_load_that_grows_while_it_is_measured_is_no_result() {
         assert_eq!(published.word, PublishedStatus::NotComparable);
         assert_eq!(published.ratio, None);
     }
+}
+
+#[test]
+fn after_an_outage_neither_warm_up_nor_hold_is_to_blame() {
+    let growing = |bin: u64, records: u64| records + 2 * bin;
+    let mut read = read_with(PACED, [1_000, 1_010, 990], growing, |_| {});
+    let of = |read: &RunRead| {
+        let summary = Summary::of(read);
+        let answers = summary.answers();
+        let doubts = answers[0].doubts.iter().map(|doubt| doubt.cause);
+        (kinds(&summary), doubts.collect::<Vec<_>>())
+    };
+    let (warnings, doubts) = of(&read);
+    assert!(warnings.contains(&WarningKind::NotSteady), "{warnings:?}");
+    assert!(doubts.contains(&AnswerDoubtCause::NotSteady), "{doubts:?}");
+    read.events.push(Event {
+        at_unix_ms: 1_000,
+        repeat: Some(RepeatKey {
+            trial: 0,
+            repeat: 1,
+        }),
+        at_ns: Some(20 * SECOND_NS),
+        kind: EventKind::BrokerUnreachable {
+            broker: 0,
+            address: "127.0.0.1:9092".to_owned(),
+            since_ns: 18 * SECOND_NS,
+            cause: OutageCause::Silent,
+            partitions: 2,
+            partitions_without_leader: None,
+        },
+    });
+    let (warnings, doubts) = of(&read);
+    assert!(warnings.contains(&WarningKind::BrokerOutage));
+    assert!(!warnings.contains(&WarningKind::NotSteady), "{warnings:?}");
+    assert!(
+        doubts.contains(&AnswerDoubtCause::BrokerOutage),
+        "{doubts:?}"
+    );
+    assert!(!doubts.contains(&AnswerDoubtCause::NotSteady), "{doubts:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::FlowSteadiness;
+use kgauge_analyze::summary::{FlowSteadiness, Warning, WarningFinding};
 use kgauge_report::{TerminalDetail, TerminalStyle, render_terminal};
 use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, RunRead, TimeKind};
@@ -357,6 +357,23 @@ fn a_figure_of_a_target_that_was_not_steady_is_marked_in_every_form_and_answers_
     let page = kgauge_report::render_html(&run, &summary);
     // Beside its rate, and beside its times.
     assert_eq!(page.matches(">not steady</span>").count(), 2);
+
+    // If the reason is known, no longer warm-up is recommended.
+    summary.trials[0].warnings.push(Warning {
+        flow: None,
+        finding: WarningFinding::BrokerOutage {
+            repeat: 1,
+            broker: 0,
+            address: "127.0.0.1:9092".to_owned(),
+            since_ns: 4_000_000_000,
+            length_ns: None,
+        },
+    });
+    let text = render_terminal(&run, &summary, FULL);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answer = "Inconclusive, a broker stopped responding (check it, then rerun): ";
+    assert!(words.contains(answer), "{words}");
+    assert!(!words.contains("still warming up"), "{words}");
 }
 
 #[test]

@@ -9,9 +9,7 @@ use super::layout;
 use super::lines::LINE_BYTES_MAX;
 use crate::recorder::SliceTap;
 use crate::run::{Evidence, EvidenceKind, RepeatKey, Subject};
-use crate::slice::line::{LineError, LineKey, add_line};
-use crate::slice::{Slice, SliceKey};
-use crate::stage::Stage;
+use crate::slice::line::{LineError, LineKey, LineReader};
 
 /// Takes the lines that an agent sends during a repeat.
 pub struct AgentFiles {
@@ -19,8 +17,8 @@ pub struct AgentFiles {
     slices: LinesFile,
     evidence: LinesFile,
     tap: Option<SliceTap>,
-    /// Reused for the tap.
-    slice: Box<Slice>,
+    /// For the tap.
+    reader: Box<LineReader>,
 }
 
 /// Why an agent's lines are not kept.
@@ -50,11 +48,7 @@ impl AgentFiles {
             slices: LinesFile::create(dir.join(layout::agent_slices(agent)))?,
             evidence: LinesFile::create(dir.join(layout::agent_evidence(agent)))?,
             tap,
-            slice: Box::new(Slice::new(SliceKey {
-                flow: 0,
-                stage: Stage::Hold,
-                second: 0,
-            })),
+            reader: Box::default(),
         })
     }
 
@@ -68,10 +62,8 @@ impl AgentFiles {
                     key.map_err(|error| refused(error.to_string()))?;
                 }
                 Some(tap) => {
-                    self.slice.reset(self.slice.key);
-                    let key = add_line(line, &mut self.slice);
-                    self.slice.key = key.map_err(|error: LineError| refused(error.to_string()))?;
-                    tap(&self.slice);
+                    let slice = self.reader.read(line);
+                    tap(slice.map_err(|error: LineError| refused(error.to_string()))?);
                 }
             }
         }
@@ -162,6 +154,8 @@ impl LinesFile {
 mod tests {
     use super::*;
     use crate::slice::line::write_line;
+    use crate::slice::{Slice, SliceKey};
+    use crate::stage::Stage;
 
     const KEY: RepeatKey = RepeatKey {
         trial: 0,

@@ -16,7 +16,7 @@ use super::file::open_regular;
 use super::layout;
 use super::lines::{LINE_BYTES_MAX, LineContent, each_line};
 use crate::histogram::{Histogram, Quantile};
-use crate::slice::line::{LineKey, add_line};
+use crate::slice::line::{LineKey, LineReader};
 use crate::slice::{Counts, Slice, SliceKey, TimeKind};
 use crate::stage::{SECOND_NS, Stage};
 
@@ -185,7 +185,7 @@ pub(super) fn each_slice(
         .iter()
         .map(|path| open_regular(path).map_err(|source| FolderError::io("read", path, source)));
     let opened = opened.collect::<Result<Vec<_>, _>>()?;
-    let mut line = Vec::new();
+    let (mut line, mut reader) = (Vec::new(), LineReader::new());
     let mut sum: Option<Slice> = None;
     for place in &places {
         let slice = sum.get_or_insert_with(|| Slice::new(place.key));
@@ -197,12 +197,13 @@ pub(super) fn each_slice(
         line.resize(place.length as usize, 0);
         let read = opened[place.file].read_exact_at(&mut line, place.offset);
         read.map_err(|source| FolderError::io("read", &files[place.file], source))?;
-        if let Err(error) = add_line(&line, slice) {
-            defects.push(Defect {
+        match reader.read(&line) {
+            Ok(part) => slice.add(part),
+            Err(error) => defects.push(Defect {
                 file: names[place.file].clone(),
                 line: Some(place.number),
                 what: error.to_string(),
-            });
+            }),
         }
     }
     if let Some(mut slice) = sum {

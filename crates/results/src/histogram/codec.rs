@@ -4,15 +4,14 @@
 //! highest time, ratio 1.0. Then come the counts as zig-zag LEB128 of at most nine bytes; a negative number is a run of
 //! empty buckets. All of it is wrapped in `cookie, length, zlib stream`.
 
-use std::io::{Read, Write};
+use std::io::{Error, ErrorKind, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use flate2::{Compression, Decompress, FlushDecompress, Status};
 
-use super::{BUCKET_COUNT, BUCKETS_STEP, Histogram, VALUE_NS_MAX, bucket_index};
+use super::{BUCKET_COUNT, Histogram, VALUE_NS_MAX, bucket_index, rooms};
 
 /// Base cookie 0x1c849303 with the flag of word size 1 (variable length).
 const COOKIE: u32 = 0x1c84_9313;
@@ -22,7 +21,9 @@ const DIGITS: u32 = 3;
 /// The stated range if nothing larger was counted: one hour. Readers allocate memory for it.
 const STATED_NS_MIN: u64 = 3_600_000_000_000;
 /// The maximum inflated size of a payload: each bucket in nine bytes.
-const INFLATED_BYTES_MAX: u64 = (HEADER_BYTES + BUCKET_COUNT * 9) as u64;
+const INFLATED_BYTES_MAX: usize = HEADER_BYTES + BUCKET_COUNT * 9;
+/// Room for the first inflated bytes: most payloads need less.
+const INFLATED_BYTES_LIKELY: usize = 16 << 10;
 
 /// Why bytes are not a histogram of ours.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +34,7 @@ pub enum HistogramDecodeError {
     #[error("not a deflated V2 histogram (wrong cookie {0:#x})")]
     Cookie(u32),
     #[error("the zlib stream is damaged: {0}")]
-    Inflate(std::io::Error),
+    Inflate(Error),
     #[error("{0} significant digits and a lowest time of {1} instead of 3 and 1")]
     Layout(u32, u64),
     #[error("the counts are cut short")]
@@ -102,27 +103,7 @@ impl Histogram {
         }
     }
 
-    /// Decodes what [`Histogram::to_base64`] encoded, or another library with 3 digits from 1 ns.
-    ///
-    /// The encoding has only the times' buckets; `exact` provides the rest. Nothing larger than one histogram is
-    /// allocated, whatever the bytes claim.
-    pub fn from_base64(text: &str, exact: ExactTimes) -> Result<Histogram, HistogramDecodeError> {
-        let deflated = STANDARD.decode(text)?;
-        let cookie = read_u32(&deflated, 0)?;
-        if cookie != COOKIE_DEFLATED {
-            return Err(HistogramDecodeError::Cookie(cookie));
-        }
-        let mut plain = Vec::new();
-        ZlibDecoder::new(deflated.get(8..).ok_or(HistogramDecodeError::Short)?)
-            .take(INFLATED_BYTES_MAX)
-            .read_to_end(&mut plain)
-            .map_err(HistogramDecodeError::Inflate)?;
-        let mut histogram = Histogram::new();
-        histogram.decode(&plain)?;
-        histogram.set_exact(exact)?;
-        Ok(histogram)
-    }
-
+    /// Takes the payload's buckets into an empty histogram.
     fn decode(&mut self, plain: &[u8]) -> Result<(), HistogramDecodeError> {
         let cookie = read_u32(plain, 0)?;
         if cookie != COOKIE {
@@ -148,7 +129,9 @@ impl Histogram {
                 return Err(HistogramDecodeError::TooManyBuckets);
             }
             if number > 0 {
-                self.make_room((index + 1).next_multiple_of(BUCKETS_STEP));
+                if index >= self.counts.len() {
+                    self.make_room(rooms(index));
+                }
                 self.counts[index] = number.unsigned_abs();
                 let count = self.count.checked_add(number.unsigned_abs());
                 self.count = count.ok_or(HistogramDecodeError::CountOverflow)?;
@@ -186,6 +169,85 @@ impl Histogram {
         self.max_at_ns = exact.max_at_ns;
         self.sum_ns = exact.sum_ns;
         Ok(())
+    }
+}
+
+/// Decodes histograms. Its memory is used again for each.
+#[derive(Debug)]
+pub struct HistogramDecoder {
+    inflate: Decompress,
+    deflated: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl HistogramDecoder {
+    /// A decoder that has not decoded anything.
+    pub fn new() -> HistogramDecoder {
+        HistogramDecoder {
+            inflate: Decompress::new(true),
+            deflated: Vec::new(),
+            plain: Vec::new(),
+        }
+    }
+
+    /// Decodes what [`Histogram::to_base64`] encoded, or another library with 3 digits from 1 ns, into `histogram`,
+    /// which is empty. After an error it is empty too.
+    ///
+    /// The encoding has only the times' buckets; `exact` provides the rest. Nothing larger than one histogram is
+    /// allocated, whatever the bytes claim.
+    pub fn decode(
+        &mut self,
+        text: &str,
+        exact: ExactTimes,
+        histogram: &mut Histogram,
+    ) -> Result<(), HistogramDecodeError> {
+        self.inflate(text)?;
+        let decoded = histogram.decode(&self.plain);
+        let decoded = decoded.and_then(|()| histogram.set_exact(exact));
+        if decoded.is_err() {
+            *histogram = Histogram::new();
+        }
+        decoded
+    }
+
+    /// Reads the payload of `text` into `plain`.
+    fn inflate(&mut self, text: &str) -> Result<(), HistogramDecodeError> {
+        self.deflated.clear();
+        STANDARD.decode_vec(text, &mut self.deflated)?;
+        let cookie = read_u32(&self.deflated, 0)?;
+        if cookie != COOKIE_DEFLATED {
+            return Err(HistogramDecodeError::Cookie(cookie));
+        }
+        let mut rest = self.deflated.get(8..).ok_or(HistogramDecodeError::Short)?;
+        let plain = &mut self.plain;
+        plain.clear();
+        self.inflate.reset(true);
+        while plain.len() < INFLATED_BYTES_MAX {
+            let more = plain.len().max(INFLATED_BYTES_LIKELY);
+            plain.reserve_exact(more.min(INFLATED_BYTES_MAX - plain.len()));
+            let before = (self.inflate.total_in(), plain.len());
+            let status = self
+                .inflate
+                .decompress_vec(rest, plain, FlushDecompress::None)
+                .map_err(|error| HistogramDecodeError::Inflate(error.into()))?;
+            let taken = self.inflate.total_in() - before.0;
+            rest = &rest[taken as usize..];
+            if status == Status::StreamEnd {
+                break;
+            }
+            if taken == 0 && plain.len() == before.1 {
+                return Err(HistogramDecodeError::Inflate(
+                    ErrorKind::UnexpectedEof.into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Default for HistogramDecoder {
+    fn default() -> HistogramDecoder {
+        HistogramDecoder::new()
     }
 }
 
@@ -271,6 +333,13 @@ mod tests {
         times
     }
 
+    fn decoded(text: &str, exact: ExactTimes) -> Result<Histogram, HistogramDecodeError> {
+        let mut times = Histogram::new();
+        let decoded = HistogramDecoder::new().decode(text, exact, &mut times);
+        assert!(decoded.is_ok() || times == Histogram::new());
+        decoded.map(|()| times)
+    }
+
     fn samples() -> impl Strategy<Value = Vec<(u64, u64)>> {
         let value = prop_oneof![0..3_000_u64, 0..10_000_000_000_u64, 0..=VALUE_NS_MAX];
         prop::collection::vec((value, 1..1_000_000_u64), 0..60)
@@ -282,7 +351,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_again(samples in samples()) {
             let times = histogram_of(&samples);
-            let read = Histogram::from_base64(&times.to_base64(), exact(&times)).unwrap();
+            let read = decoded(&times.to_base64(), exact(&times)).unwrap();
             prop_assert_eq!(read, times);
         }
 
@@ -310,7 +379,7 @@ mod tests {
             let times = histogram_of(&samples);
             let mut bytes = Vec::new();
             V2DeflateSerializer::new().serialize(&theirs, &mut bytes).unwrap();
-            let read = Histogram::from_base64(&STANDARD.encode(bytes), exact(&times)).unwrap();
+            let read = decoded(&STANDARD.encode(bytes), exact(&times)).unwrap();
             prop_assert_eq!(read, times);
         }
 
@@ -329,7 +398,7 @@ mod tests {
             deflated.extend(encoder.finish().unwrap());
             let text = STANDARD.encode(if deflate { deflated } else { bytes });
             let nothing = ExactTimes { min_ns: 0, max_ns: 0, max_at_ns: 0, sum_ns: 0 };
-            let _ = Histogram::from_base64(&text, nothing);
+            let _ = decoded(&text, nothing);
         }
     }
 
@@ -360,7 +429,7 @@ mod tests {
                 ..exact(&times)
             },
         ] {
-            let error = Histogram::from_base64(&text, lie).unwrap_err();
+            let error = decoded(&text, lie).unwrap_err();
             assert!(
                 matches!(error, HistogramDecodeError::Contradiction),
                 "{lie:?}"
@@ -386,7 +455,7 @@ mod tests {
             max_at_ns: 0,
             sum_ns: 0,
         };
-        let error = Histogram::from_base64(&STANDARD.encode(deflated), nothing).unwrap_err();
+        let error = decoded(&STANDARD.encode(deflated), nothing).unwrap_err();
         assert!(
             matches!(error, HistogramDecodeError::TooManyBuckets),
             "{error}"

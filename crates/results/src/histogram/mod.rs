@@ -10,7 +10,7 @@ mod codec;
 mod quantile;
 
 pub use bands::{BANDS_A_DECADE, band_floor_ns};
-pub use codec::{ExactTimes, HistogramDecodeError};
+pub use codec::{ExactTimes, HistogramDecodeError, HistogramDecoder};
 pub use quantile::Quantile;
 
 /// The first `2^SUB_BUCKET_BITS` buckets have 1 ns: 2,048 >= 2 * 10^3 gives three digits.
@@ -27,6 +27,15 @@ const BUCKET_COUNT: usize = bucket_index(VALUE_NS_MAX) + 1;
 const BUCKETS_LIKELY: usize = bucket_index((1 << 36) - 1) + 1;
 /// Sums are allocated in steps of one doubling.
 const BUCKETS_STEP: usize = 1 << (SUB_BUCKET_BITS - 1);
+
+/// How many buckets to allocate when this one is needed.
+const fn rooms(index: usize) -> usize {
+    if index < BUCKETS_LIKELY {
+        BUCKETS_LIKELY
+    } else {
+        BUCKET_COUNT
+    }
+}
 
 /// The bucket of a time.
 ///
@@ -137,13 +146,7 @@ impl Histogram {
     #[cold]
     fn record_first(&mut self, value_ns: u64, records: u64, at_ns: u64) {
         let value_ns = value_ns.min(VALUE_NS_MAX);
-        let index = bucket_index(value_ns);
-        let likely = if index < BUCKETS_LIKELY {
-            BUCKETS_LIKELY
-        } else {
-            BUCKET_COUNT
-        };
-        self.make_room(likely);
+        self.make_room(rooms(bucket_index(value_ns)));
         self.record_some(value_ns, records, at_ns);
     }
 

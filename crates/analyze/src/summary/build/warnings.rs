@@ -119,10 +119,14 @@ pub(super) fn of_trial(
         for finding in work::warnings(flow, trial.has_faults) {
             warnings.add(Some(flow), finding);
         }
-        about_steadiness(&mut warnings, flow);
+        // Where brokers did not answer for a while, nothing was steady: a longer warm-up or hold would not settle it.
+        if !circumstances.is_disturbed {
+            about_steadiness(&mut warnings, flow);
+            about_littles_law(&mut warnings, flow);
+        }
         about_copies(&mut warnings, flow);
         about_acks(&mut warnings, flow);
-        about_figures(&mut warnings, flow, circumstances.is_disturbed);
+        about_figures(&mut warnings, flow);
     }
     warnings.0.sort_by_key(Warning::kind);
     warnings.0
@@ -230,6 +234,13 @@ fn about_steadiness(warnings: &mut Warnings, flow: &FlowSummary) {
     warnings.add(Some(flow), finding);
 }
 
+fn about_littles_law(warnings: &mut Warnings, flow: &FlowSummary) {
+    let law = flow.little.as_ref();
+    if law.is_some_and(|law| law.holds == Some(false)) {
+        warnings.add(Some(flow), Finding::LittlesLawBroken);
+    }
+}
+
 fn about_copies(warnings: &mut Warnings, flow: &FlowSummary) {
     let Some(mirror) = &flow.mirror else { return };
     let (missing, acked) = (mirror.missing, mirror.acked);
@@ -255,7 +266,7 @@ fn about_acks(warnings: &mut Warnings, flow: &FlowSummary) {
     }
 }
 
-fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool) {
+fn about_figures(warnings: &mut Warnings, flow: &FlowSummary) {
     if let Some(throughput) = &flow.throughput {
         let rate = &throughput.records_per_s;
         if rate.two_modes {
@@ -272,11 +283,6 @@ fn about_figures(warnings: &mut Warnings, flow: &FlowSummary, is_disturbed: bool
         if seconds < SHORT_HOLD_S {
             warnings.add(Some(flow), Finding::ShortHold { seconds });
         }
-    }
-    // Where brokers did not answer for a while, nothing was steady: a longer hold would not settle it.
-    let law = flow.little.as_ref().filter(|_| !is_disturbed);
-    if law.is_some_and(|law| law.holds == Some(false)) {
-        warnings.add(Some(flow), Finding::LittlesLawBroken);
     }
     if let Some(percentile) = flow.latencies.get(TimeKind::Response).and_then(few_from) {
         warnings.add(Some(flow), Finding::FewSamples { percentile });

@@ -195,20 +195,18 @@ fn consumer_lag(trial: &TrialSummary, flow: &FlowSummary) -> String {
 
 /// `250 B: 434,000 records/s (±2.4 %); 500 B: 231,000 (±0.8 %)`.
 fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) -> String {
-    let mut doubts = answer.doubts.iter();
-    let not_steady = doubts.any(|doubt| doubt.cause == AnswerDoubtCause::NotSteady);
-    let doubt = match not_steady {
-        true => format!(
-            "Inconclusive, the target was not steady ({}): ",
-            names.steadier()
-        ),
-        false => String::new(),
+    let has = |cause: AnswerDoubtCause| answer.doubts.iter().any(|one| one.cause == cause);
+    let doubt = if has(AnswerDoubtCause::BrokerOutage) {
+        Some(super::OUTAGE.to_owned())
+    } else if has(AnswerDoubtCause::NotSteady) {
+        Some(format!("the target was not steady ({})", names.steadier()))
+    } else {
+        None
     };
     // Figures that answer nothing are in the table.
-    let listed_max = if not_steady {
-        LISTED_MAX / 2
-    } else {
-        LISTED_MAX
+    let (opening, listed_max) = match doubt {
+        Some(doubt) => (format!("Inconclusive, {doubt}: "), LISTED_MAX / 2),
+        None => (String::new(), LISTED_MAX),
     };
     let measured = trials.iter().filter(|trial| trial.repeats_measured > 0);
     let text = |with_interval: bool| {
@@ -220,7 +218,7 @@ fn list(names: &AnswerNames, answer: &ScenarioAnswer, trials: &[&TrialSummary]) 
         let more = items.len().saturating_sub(listed_max);
         items.truncate(listed_max);
         items.extend((more > 0).then(|| format!("and {more} more")));
-        format!("{doubt}{}.", items.join("; "))
+        format!("{opening}{}.", items.join("; "))
     };
     let long = text(true);
     match long.chars().count() <= names.letters_max {

@@ -25,6 +25,9 @@ pub(crate) use words::{change, change_between};
 /// Trials that are named in a sentence about what cannot be used.
 const NAMED_MAX: usize = 3;
 
+/// The doubt about figures during which a broker did not answer.
+const OUTAGE: &str = "a broker stopped responding (check it, then rerun)";
+
 /// The answer in one or two sentences.
 pub fn sentence(answer: &ScenarioAnswer, summary: &Summary) -> String {
     let names = AnswerNames::of(summary, &answer.trials);
@@ -58,12 +61,13 @@ pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
     let has_copies = || figures::copies(&names.trials).is_some();
     if measured && compared.is_none() && !has_copies() {
         let causes = [
+            AnswerDoubtCause::BrokerOutage,
             AnswerDoubtCause::NotSteady,
             AnswerDoubtCause::OtherPrograms,
             AnswerDoubtCause::OneRepeat,
         ];
         // Of several trials, each of the others has figures of its own.
-        let count = if names.trials.len() == 1 { 3 } else { 1 };
+        let count = if names.trials.len() == 1 { 4 } else { 2 };
         let mut known = causes.into_iter().take(count);
         let has = |cause: &AnswerDoubtCause| answer.doubts.iter().any(|one| one.cause == *cause);
         if let Some(cause) = known.find(has) {
@@ -94,6 +98,7 @@ pub(crate) fn inconclusive_scenarios(reason: &str, scenarios: &[&str]) -> String
 fn reason(cause: AnswerDoubtCause) -> &'static str {
     match cause {
         AnswerDoubtCause::NotMeasured => "nothing was measured",
+        AnswerDoubtCause::BrokerOutage => "a broker stopped responding",
         AnswerDoubtCause::NotSteady => "the target was not steady",
         AnswerDoubtCause::OneRepeat => "there was one repeat",
         AnswerDoubtCause::OtherPrograms => "other load on this host took CPU",
@@ -246,8 +251,12 @@ fn unusable(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> 
     };
     let left_out = || {
         // Figures that were not compared say so themselves.
-        let causes = [AnswerDoubtCause::NotMeasured, AnswerDoubtCause::NotSteady];
-        let count = if is_compared { 2 } else { 1 };
+        let causes = [
+            AnswerDoubtCause::NotMeasured,
+            AnswerDoubtCause::BrokerOutage,
+            AnswerDoubtCause::NotSteady,
+        ];
+        let count = if is_compared { causes.len() } else { 1 };
         let causes = causes.get(..count)?;
         let mut doubts = answer.doubts.iter();
         let mut found = doubts.find(|doubt| causes.contains(&doubt.cause))?.clone();
@@ -283,13 +292,16 @@ fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
                 _ => format!("{which}: {why} The others likewise."),
             }
         }
-        AnswerDoubtCause::NotSteady if names.is_brief => format!(
-            "Left out: {} of {}, not steady.",
-            doubt.trials.len(),
-            format::counted(names.trials.len() as u64, "trial")
-        ),
-        AnswerDoubtCause::NotSteady => {
-            format!("Left out because the target was not steady: {which}.")
+        AnswerDoubtCause::BrokerOutage | AnswerDoubtCause::NotSteady if names.is_brief => {
+            let short = match doubt.cause {
+                AnswerDoubtCause::NotSteady => "not steady",
+                cause => reason(cause),
+            };
+            let trials = format::counted(names.trials.len() as u64, "trial");
+            format!("Left out: {} of {trials}, {short}.", doubt.trials.len())
+        }
+        AnswerDoubtCause::BrokerOutage | AnswerDoubtCause::NotSteady => {
+            format!("Left out because {}: {which}.", reason(doubt.cause))
         }
         AnswerDoubtCause::OneRepeat => format!("One repeat (use --repeat 5): {which}."),
         AnswerDoubtCause::OtherPrograms => match names.trials.len() {
@@ -309,6 +321,9 @@ fn doubt(names: &AnswerNames, answer: &ScenarioAnswer, trial: &TrialSummary) -> 
         let mut doubts = answer.doubts.iter();
         doubts.any(|doubt| doubt.cause == cause && doubt.trials.contains(&trial.index))
     };
+    if has(AnswerDoubtCause::BrokerOutage) {
+        return Some(OUTAGE.to_owned());
+    }
     if has(AnswerDoubtCause::NotSteady) {
         let mut flows = trial.flows.iter();
         let what = flows.find_map(|flow| super::warning::steadiness(flow, SteadyFigure::Latency));
