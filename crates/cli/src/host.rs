@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use kgauge_runner::HostSetup;
+use kgauge_runner::{HostSetup, OrRunError};
 use kgauge_target::EmbeddedCommand;
 
-use crate::exit::OrStop;
 use crate::print;
 
 /// What runs and clusters are started with.

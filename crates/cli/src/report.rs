@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use kgauge_analyze::Summary;
 use kgauge_report::{
     TerminalStyle, render_csv, render_html, render_markdown, render_terminal, summary_json,
 };
 use kgauge_results::RunRead;
 use kgauge_results::folder::write_interval_logs;
+use kgauge_runner::OrRunError;
 
 use crate::args::{ReportArgs, ReportForm};
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::print;
 use crate::run::status;
 
@@ -24,10 +25,10 @@ pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
         .out
         .as_deref()
         .filter(|out| *out != Path::new("-"));
-    if form == ReportForm::Hdr && out.is_none() {
-        let words = "`--as hdr` writes a folder of files: name it with --out DIR";
-        return Err(stop(ExitStatus::BadInput, words));
-    }
+    ensure!(
+        form != ReportForm::Hdr || out.is_some(),
+        "`--as hdr` writes a folder of files: name it with --out DIR"
+    );
     let run = RunRead::open(&arguments.dir).or_bad_input()?;
     let summary = Summary::of(&run);
     match (form, out) {
@@ -58,18 +59,20 @@ fn text(
 }
 
 pub(crate) fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
-    if file.is_dir() {
-        let words = format!("{} is a folder: name a file with --out", file.display());
-        return Err(stop(ExitStatus::BadInput, words));
-    }
+    ensure!(
+        !file.is_dir(),
+        "{} is a folder: name a file with --out",
+        file.display()
+    );
     std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn write_logs(run: &RunRead, summary: &Summary, dir: &Path) -> anyhow::Result<()> {
-    if dir.is_file() {
-        let words = format!("{} is a file: name a folder with --out", dir.display());
-        return Err(stop(ExitStatus::BadInput, words));
-    }
+    ensure!(
+        !dir.is_file(),
+        "{} is a file: name a folder with --out",
+        dir.display()
+    );
     let logs = write_interval_logs(run, &summary.logged_trials(), dir).or_unwritable()?;
     for log in &logs {
         print::message(&format!(

@@ -6,12 +6,12 @@ use std::time::Duration;
 use kgauge_analyze::summary::RunHeadline;
 use kgauge_report::{printable, render_run_list};
 use kgauge_results::folder::{ListedRun, PruneRule, RunList};
-use kgauge_runner::{ConsentAnswer, RUNS, unix_ms};
+use kgauge_runner::{OrRunError, RUNS, unix_ms};
 use serde::Serialize;
 
 use crate::args::RunsArgs;
 use crate::ask;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::print;
 
 /// A run and its figures, for other programs.
@@ -41,10 +41,10 @@ pub(crate) fn runs(arguments: &RunsArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn prune(arguments: &RunsArgs, list: &RunList) -> anyhow::Result<ExitStatus> {
-    let refused = |words: &str| Err(stop(ExitStatus::BadInput, words));
-    if arguments.older_than.is_none() && arguments.keep.is_none() {
-        return refused("--prune needs --older-than TIME or --keep N");
-    }
+    anyhow::ensure!(
+        arguments.older_than.is_some() || arguments.keep.is_some(),
+        "--prune needs --older-than TIME or --keep N"
+    );
     let before = |age: Duration| {
         let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
         unix_ms().saturating_sub(age_ms)
@@ -58,13 +58,7 @@ fn prune(arguments: &RunsArgs, list: &RunList) -> anyhow::Result<ExitStatus> {
     } else if !arguments.yes {
         // The list is what the question is about; on stdout it would be a result.
         print::message(&text(arguments, &selected));
-        match ask::consent("Remove these runs?") {
-            ConsentAnswer::Yes => {}
-            ConsentAnswer::No => return Err(stop(ExitStatus::Interrupted, "nothing was removed")),
-            ConsentAnswer::NobodyThere => {
-                return refused("cannot ask for confirmation: stdin is not a terminal (use --yes)");
-            }
-        }
+        ask::consent("Remove these runs?").confirmed("nothing was removed")?;
     }
     for run in &selected {
         run.remove().or_unwritable()?;

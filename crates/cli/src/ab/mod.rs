@@ -5,13 +5,14 @@ mod two_targets;
 
 use std::path::Path;
 
+use anyhow::{bail, ensure};
 use kgauge_results::folder::layout::RUN;
 use kgauge_runner::{AbRequest, AbSides, Question, split_settings, two_sides};
 use kgauge_scenario::{AbKind, AbOptions, BuiltIn};
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
-use crate::exit::{ExitStatus, stop};
+use crate::exit::ExitStatus;
 use crate::{pods, run};
 
 pub(crate) use flags::AbArgs;
@@ -28,7 +29,7 @@ pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
     let request = request(arguments)?;
     match request.kind {
         AbKind::Targets if arguments.conduct.agents.pods().is_some() => {
-            Err(refused("--agents k8s: measures one target"))
+            bail!("--agents k8s: measures one target")
         }
         AbKind::Targets => {
             let question = side(arguments, 0, &[], &built_in(arguments))?;
@@ -39,10 +40,6 @@ pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
             pods::run_question(&run_arguments(arguments), &question)
         }
     }
-}
-
-fn refused(words: impl std::fmt::Display) -> anyhow::Error {
-    stop(ExitStatus::BadInput, words)
 }
 
 /// What the sides are, and their names.
@@ -129,17 +126,16 @@ fn resume(arguments: &AbArgs, dir: &Path) -> anyhow::Result<ExitStatus> {
     }
     let question = Question::resumed(dir)?;
     let Some(plan) = &question.ab else {
-        return Err(refused(format!(
+        bail!(
             "{} is not an A/B test\n  use kgauge run --resume",
             dir.display()
-        )));
+        );
     };
-    if plan.own_sides().len() == 1 {
-        return Err(refused(format!(
-            "{} is one side of an A/B test of two targets\n  resume the folder that has both sides",
-            dir.display()
-        )));
-    }
+    ensure!(
+        plan.own_sides().len() != 1,
+        "{} is one side of an A/B test of two targets\n  resume the folder that has both sides",
+        dir.display()
+    );
     run::run_question(&run_arguments(arguments), &question)
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use kgauge_live::AbSideObserver;
 use kgauge_runner::{
     AbPair, AbRequest, FinishedRun, Question, RunRequest, RunTarget, fresh_number, parent_dir,
@@ -9,7 +10,7 @@ use kgauge_runner::{
 };
 use kgauge_scenario::AbSide;
 
-use super::{AbArgs, refused, run_arguments};
+use super::{AbArgs, run_arguments};
 use crate::args::RunArgs;
 use crate::exit::{self, ExitStatus};
 use crate::interrupt;
@@ -59,19 +60,16 @@ fn resumed_target(
         ..run_arguments(arguments)
     };
     let mut targets = run::targets(&of_side, question)?;
-    targets
-        .pop()
-        .ok_or_else(|| refused("the run has no target"))
+    targets.pop().context("the run has no target")
 }
 
 /// The live page shows one run at a time.
 fn refuse_server(arguments: &AbArgs) -> anyhow::Result<()> {
-    match arguments.conduct.serve {
-        Some(_) => Err(refused(
-            "--serve shows one run at a time, and a test of two targets has two",
-        )),
-        None => Ok(()),
-    }
+    anyhow::ensure!(
+        arguments.conduct.serve.is_none(),
+        "--serve shows one run at a time, and a test of two targets has two"
+    );
+    Ok(())
 }
 
 /// Runs both sides, and reports.

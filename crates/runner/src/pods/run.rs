@@ -15,7 +15,7 @@ use crate::checkup::CheckupRequest;
 use crate::error::{OrRunError, RunError};
 use crate::ids::{fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 use crate::question::Question;
-use crate::request::{Consent, ConsentAnswer};
+use crate::request::Consent;
 use crate::stop::StopRequests;
 
 /// A run whose load comes from pods.
@@ -119,13 +119,7 @@ impl<'a> PodRun<'a> {
             None => self.question.preview(self.seed)?.to_string(),
         };
         message(&preview);
-        match ask() {
-            ConsentAnswer::Yes => Ok(()),
-            ConsentAnswer::No => Err(RunError::interrupted("not started; nothing was created")),
-            ConsentAnswer::NobodyThere => Err(RunError::input(
-                "cannot ask for confirmation: stdin is not a terminal (use --yes)",
-            )),
-        }
+        ask().confirmed("not started; nothing was created")
     }
 
     /// Runs the question in pods, and puts its run folder on this machine. Nothing stays in the cluster, however it
