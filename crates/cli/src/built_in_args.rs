@@ -76,9 +76,9 @@ pub(crate) struct BuiltInArgs {
 }
 
 impl BuiltInArgs {
-    /// Sets how long the load is measured, unless the user did.
-    pub(crate) fn default_duration(&mut self, duration: &str) {
-        self.duration.get_or_insert_with(|| duration.to_owned());
+    /// Shortens repeats, unless the user says how long they are: many short ones show more than few long ones.
+    pub(crate) fn shorten_repeats(&mut self) {
+        self.duration.get_or_insert_with(|| "10 s".to_owned());
     }
 
     /// The same flags for another scenario; the first one is the one that is written to a file.
@@ -130,7 +130,7 @@ impl BuiltInArgs {
         if let Some(file) = &self.write_scenario {
             let fix = "choose another one with --write-scenario";
             new_file::write(file, &text, Some(fix))?;
-            print::message(&format!("kgauge: scenario written to {}", file.display()));
+            print::remark(&format!("scenario written to {}", file.display()));
         }
         Ok(Some(text))
     }

@@ -31,8 +31,8 @@ pub(crate) fn init(arguments: &InitArgs) -> anyhow::Result<ExitStatus> {
     let fix = (!arguments.force).then_some("use --force to overwrite it");
     new_file::write(file, &text, fix)?;
     let file = file.display();
-    print::message(&format!(
-        "kgauge: wrote {file}; `kgauge check {file}` shows its plan, `kgauge run {file}` runs it"
+    print::remark(&format!(
+        "wrote {file}; `kgauge check {file}` shows its plan, `kgauge run {file}` runs it"
     ));
     Ok(ExitStatus::Good)
 }

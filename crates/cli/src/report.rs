@@ -15,16 +15,14 @@ use crate::args::{ReportArgs, ReportForm};
 use crate::exit::ExitStatus;
 use crate::print;
 use crate::run::status;
+use crate::style::DetailArgs;
 
 /// Regenerates summary and report from the folder, or writes another form of them.
 pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let Some(form) = arguments.form else {
         return crate::run::report(&arguments.dir, arguments.json, arguments.detail);
     };
-    let out = arguments
-        .out
-        .as_deref()
-        .filter(|out| *out != Path::new("-"));
+    let out = out_file(arguments.out.as_deref());
     ensure!(
         form != ReportForm::Hdr || out.is_some(),
         "`--as hdr` writes a folder of files: name it with --out DIR"
@@ -33,11 +31,9 @@ pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let summary = Summary::of(&run);
     match (form, out) {
         (ReportForm::Hdr, Some(dir)) => write_logs(&run, &summary, dir)?,
-        (_, Some(file)) => {
-            let style = arguments.detail.file_style();
-            write_file(file, &text(form, &run, &summary, style)?)?;
-        }
-        (_, None) => print::result(&text(form, &run, &summary, arguments.detail.style())?),
+        _ => write_text(out, arguments.detail, |style| {
+            text(form, &run, &summary, style)
+        })?,
     }
     Ok(status(&summary))
 }
@@ -58,6 +54,24 @@ fn text(
     })
 }
 
+/// The file of `--out`; `-` is stdout.
+fn out_file(out: Option<&Path>) -> Option<&Path> {
+    out.filter(|out| *out != Path::new("-"))
+}
+
+/// Writes a text to the file of `--out`, or prints it.
+pub(crate) fn write_text(
+    out: Option<&Path>,
+    detail: DetailArgs,
+    text: impl FnOnce(TerminalStyle) -> anyhow::Result<String>,
+) -> anyhow::Result<()> {
+    match out_file(out) {
+        Some(file) => write_file(file, &text(detail.file_style())?)?,
+        None => print::result(&text(detail.style())?),
+    }
+    Ok(())
+}
+
 pub(crate) fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
     ensure!(
         !file.is_dir(),
@@ -75,15 +89,15 @@ fn write_logs(run: &RunRead, summary: &Summary, dir: &Path) -> anyhow::Result<()
     );
     let logs = write_interval_logs(run, &summary.logged_trials(), dir).or_unwritable()?;
     for log in &logs {
-        print::message(&format!(
-            "kgauge: {}: intervals {}, times {}",
+        print::remark(&format!(
+            "{}: intervals {}, times {}",
             log.path.display(),
             log.intervals,
             log.count
         ));
     }
     if logs.is_empty() {
-        print::message("kgauge: this run measured nothing, so it has no log");
+        print::remark("this run measured nothing, so it has no log");
     }
     Ok(())
 }

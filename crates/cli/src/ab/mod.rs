@@ -17,9 +17,6 @@ use crate::{pods, run};
 
 pub(crate) use flags::AbArgs;
 
-/// A repeat of a built-in scenario: many short pairs tell more than few long ones.
-const DURATION: &str = "10 s";
-
 /// Measures, keeps everything in run folders, and reports.
 pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
     arguments.built_in.without_goals()?;
@@ -79,7 +76,7 @@ fn built_in(arguments: &AbArgs) -> BuiltInArgs {
     let mut built_in = arguments.built_in.clone();
     let is_built_in = |what: &String| BuiltIn::named(what).is_some();
     if arguments.what.iter().all(is_built_in) && !arguments.quick {
-        built_in.default_duration(DURATION);
+        built_in.shorten_repeats();
     }
     built_in
 }
@@ -107,12 +104,7 @@ fn side(
 /// The arguments of the run that measures both sides.
 fn run_arguments(arguments: &AbArgs) -> RunArgs {
     RunArgs {
-        what: arguments.what.first().cloned(),
         targets: arguments.targets.clone(),
-        changes: ScenarioArgs {
-            quick: arguments.quick,
-            ..ScenarioArgs::default()
-        },
         resume: arguments.resume.clone(),
         conduct: arguments.conduct.clone(),
         ..RunArgs::default()

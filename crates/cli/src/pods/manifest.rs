@@ -36,8 +36,8 @@ pub(super) fn manifest(arguments: &ManifestArgs) -> anyhow::Result<ExitStatus> {
         ..made
     };
     print::result(&complete.yaml().or_bad_input()?);
-    print::message(
-        "kgauge: the Secret has a token and the login of the Kafka clients; keep it out of public repositories",
+    print::remark(
+        "the Secret has a token and the login of the Kafka clients; keep it out of public repositories",
     );
     Ok(ExitStatus::Good)
 }
@@ -68,8 +68,8 @@ fn changes_plan(run: &RunArgs) -> bool {
 /// Without the user there is no login that the other objects could hold.
 fn user_first(user: &KafkaUserRequest) -> anyhow::Result<ExitStatus> {
     print::result(&user.yaml().or_bad_input()?);
-    print::message(&format!(
-        "kgauge: KafkaUser {} does not exist yet, so this is only the user: apply it, and run the command again for the \
+    print::remark(&format!(
+        "KafkaUser {} does not exist yet, so this is only the user: apply it, and run the command again for the \
          other objects",
         user.name
     ));

@@ -173,12 +173,12 @@ fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<
     };
     let server = LiveServer::start(text, stopping).or_bad_input()?;
     let at = server.address;
-    print::message(&format!(
-        "kgauge: watch the run at http://{at}/ (metrics for Prometheus: http://{at}/metrics)"
+    print::remark(&format!(
+        "watch the run at http://{at}/ (metrics for Prometheus: http://{at}/metrics)"
     ));
     if !at.ip().is_loopback() {
-        print::message(&format!(
-            "kgauge: --serve {text} listens beyond this machine: anyone who can reach it can \
+        print::remark(&format!(
+            "--serve {text} listens beyond this machine: anyone who can reach it can \
              watch the run without a password"
         ));
     }

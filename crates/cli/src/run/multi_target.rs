@@ -28,10 +28,7 @@ impl RunJob<'_> {
                 break;
             }
             let of = (index + 1, targets.len());
-            print::message(&format!(
-                "kgauge: target {} of {}: {}",
-                of.0, of.1, target.text
-            ));
+            print::remark(&format!("target {} of {}: {}", of.0, of.1, target.text));
             let dir = parent.join(format!("{}-{}", of.0, target.slug()));
             self.stopping.let_next_begin();
             let (found, status) = self.run_one_of(target, of, dir, seed);
@@ -95,9 +92,7 @@ impl RunJob<'_> {
                 remove_unused(parent);
             }
             [one] => {
-                print::message(
-                    "kgauge: only one target was measured, so there is nothing to compare",
-                );
+                print::remark("only one target was measured, so there is nothing to compare");
                 let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
                 show(&one.read, &one.summary, json, detail)?;
             }
