@@ -29,7 +29,7 @@ pub fn fresh_number() -> u64 {
 }
 
 /// A run's name: the time of its start, to find it by, and four random digits, to tell it apart.
-pub fn run_id(started_unix_ms: u64, number: u64) -> String {
+pub(crate) fn run_id(started_unix_ms: u64, number: u64) -> String {
     let at = i64::try_from(started_unix_ms)
         .ok()
         .and_then(|ms| Timestamp::from_millisecond(ms).ok());
@@ -38,7 +38,7 @@ pub fn run_id(started_unix_ms: u64, number: u64) -> String {
 }
 
 /// The folder of a run: `--out`, or one with the run's name.
-pub fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, RunError> {
+pub(crate) fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, RunError> {
     match out {
         Some(out) => {
             check_name(out)?;
@@ -65,13 +65,22 @@ pub fn parent_dir(
         None => question.to_owned(),
     };
     let dir = run_dir(out, &name, &id)?;
-    let entries = dir.read_dir();
-    match entries.is_ok_and(|mut entries| entries.next().is_some()) {
-        true => Err(RunError::input(format!(
+    check_free(&dir)?;
+    Ok(dir)
+}
+
+/// Refuses what is there already, but for an empty folder.
+pub(crate) fn check_free(dir: &Path) -> Result<(), RunError> {
+    let is_free = match dir.read_dir() {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !dir.exists(),
+    };
+    match is_free {
+        true => Ok(()),
+        false => Err(RunError::input(format!(
             "{} is not empty; name another folder",
             dir.display()
         ))),
-        false => Ok(dir),
     }
 }
 

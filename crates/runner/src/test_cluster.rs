@@ -10,6 +10,7 @@ use crate::error::{ErrorSubject, OrRunError, RunError};
 use crate::host::{HostSetup, TargetContext};
 use crate::ids::{check_name, fresh_number, run_id, unix_ms};
 use crate::stop::StopRequests;
+use crate::targets_request::unused_kafka_home;
 
 /// The hosts for which a secured embedded cluster has a certificate.
 const CERTIFIED: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -259,9 +260,7 @@ impl TestClusterRequest {
         if let Some(home) = &self.kafka_home
             && !spec.set_kafka_home(home)
         {
-            return Err(RunError::input(
-                "--kafka-home needs a target that starts with kafka:",
-            ));
+            return Err(unused_kafka_home());
         }
         match &spec {
             TargetSpec::Existing(_) => existing(),

@@ -28,8 +28,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kgauge_runner::{
-    HostSetup, Observer, OrRunError, RunError, RunEvent, StopRequests, fresh_number, run_dir,
-    run_id, unix_ms,
+    HostSetup, Observer, OrRunError, RunError, RunEvent, StopRequests, fresh_number, parent_dir,
 };
 use kgauge_scenario::format::seconds;
 use kgauge_scenario::{Scenario, Size};
@@ -267,11 +266,10 @@ pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<Trut
     let checks = chosen(&request.only)?;
     let started = Instant::now();
     let number = fresh_number();
-    let id = run_id(unix_ms(), number);
     let dir = match &request.folder {
         SuiteFolder::Earlier(dir) => dir.clone(),
-        SuiteFolder::New(dir) => run_dir(Some(dir), "truth", &id)?,
-        SuiteFolder::Default => run_dir(None, "truth", &id)?,
+        SuiteFolder::New(dir) => parent_dir(Some(dir), None, "truth", number)?,
+        SuiteFolder::Default => parent_dir(None, None, "truth", number)?,
     };
     let mut suite = Suite {
         request,
@@ -280,7 +278,6 @@ pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<Trut
     };
     let is_earlier = suite.is_earlier();
     if !is_earlier {
-        check_is_free(&dir)?;
         suite.announce(&checks);
     }
     let seed = request.seed.unwrap_or(number);
@@ -494,17 +491,6 @@ fn needed(checks: &[&Check]) -> Vec<TruthScenario> {
         }
     }
     needed
-}
-
-fn check_is_free(dir: &Path) -> Result<(), RunError> {
-    let entries = dir.read_dir();
-    if entries.is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(RunError::input(format!(
-            "{} is not empty; name another folder",
-            dir.display()
-        )));
-    }
-    Ok(())
 }
 
 /// Gives a row a wrong expectation: 5 % more, and of what is counted one more.
