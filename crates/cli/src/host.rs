@@ -34,7 +34,7 @@ pub(crate) fn env_target() -> Option<String> {
 }
 
 /// Where fetched releases of Apache Kafka lie: `XDG_CACHE_HOME` or `~/.cache`, and `kgauge` in it.
-pub(crate) fn cache_dir() -> PathBuf {
+fn cache_dir() -> PathBuf {
     user_dir("XDG_CACHE_HOME", ".cache")
 }
 

@@ -171,7 +171,7 @@ impl Question {
     ///
     /// # Errors
     /// When the question has no scenario.
-    pub fn saved_plan(&self, seed: u64) -> Result<String, RunError> {
+    pub(crate) fn saved_plan(&self, seed: u64) -> Result<String, RunError> {
         let cluster = ClusterFacts {
             cluster_id: String::new(),
             brokers: self.brokers_needed(),

@@ -25,7 +25,7 @@ pub enum SecurityKind {
 
 impl SecurityKind {
     /// All kinds, as they are written in a target.
-    pub const WRITTEN: &[(&str, SecurityKind)] = &[
+    pub(crate) const WRITTEN: &[(&str, SecurityKind)] = &[
         ("plaintext", SecurityKind::Plaintext),
         ("tls", SecurityKind::Tls),
         ("mtls", SecurityKind::Mtls),
