@@ -37,6 +37,7 @@ pub use cluster::{KafkaTarget, StartFacts};
 pub use error::KafkaError;
 pub use fetch::{MavenRequest, fetch as fetch_jars};
 pub use java::Java;
+pub(crate) use launch::JVM;
 pub use mirror_maker::{MirrorEnd, MirrorMaker, MirrorSetup};
 pub use process_id::ProcessId;
 pub use registry::{BroughtDown, ClusterRecord, ClusterState, clusters};

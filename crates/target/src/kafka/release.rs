@@ -42,9 +42,9 @@ pub struct KafkaDistribution {
     /// Its logger.
     pub(crate) logger: Logger,
     /// The oldest Java that runs it.
-    pub java_min: u32,
+    pub(crate) java_min: u32,
     /// The newest Java that is known to work; `None`: no known limit.
-    pub java_max: Option<u32>,
+    pub(crate) java_max: Option<u32>,
 }
 
 impl KafkaDistribution {
