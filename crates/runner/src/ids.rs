@@ -48,8 +48,8 @@ pub(crate) fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<Pa
     }
 }
 
-/// The folder of a command with several runs; it is empty or does not exist. `name` is what the user calls the command,
-/// `question` what is run, and `number` a random one.
+/// The folder of a command with several runs, which is empty or does not exist, and the seed of these runs: that of the
+/// user or a new one. `name` is what the user calls the command, `question` what is run.
 ///
 /// # Errors
 /// The name or the folder cannot be used.
@@ -57,8 +57,9 @@ pub fn parent_dir(
     out: Option<&Path>,
     name: Option<&str>,
     question: &str,
-    number: u64,
-) -> Result<PathBuf, RunError> {
+    seed: Option<u64>,
+) -> Result<(PathBuf, u64), RunError> {
+    let number = fresh_number();
     let id = run_id(unix_ms(), number);
     let name = match name {
         Some(name) => name_slug(name)?,
@@ -66,7 +67,7 @@ pub fn parent_dir(
     };
     let dir = run_dir(out, &name, &id)?;
     check_free(&dir)?;
-    Ok(dir)
+    Ok((dir, seed.unwrap_or(number)))
 }
 
 /// Refuses what is there already, but for an empty folder.
@@ -152,8 +153,8 @@ mod tests {
     #[test]
     fn several_runs_need_an_empty_folder() {
         let dir = tempfile::tempdir().unwrap();
-        let parent = |name| parent_dir(Some(dir.path()), name, "latency", 7);
-        assert_eq!(parent(Some("before")).unwrap(), dir.path());
+        let parent = |name| parent_dir(Some(dir.path()), name, "latency", Some(7));
+        assert_eq!(parent(Some("before")).unwrap(), (dir.path().into(), 7));
         assert!(parent(Some("/")).is_err());
         std::fs::write(dir.path().join("a"), "").unwrap();
         let error = parent(None).unwrap_err().to_string();
@@ -161,7 +162,7 @@ mod tests {
             error.ends_with("is not empty; name another folder"),
             "{error}"
         );
-        let default = parent_dir(None, None, "latency", 7).unwrap();
+        let (default, _) = parent_dir(None, None, "latency", None).unwrap();
         assert!(default.starts_with(RUNS), "{default:?}");
     }
 

@@ -265,11 +265,10 @@ struct TruthJson<'a> {
 pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<TruthReport, RunError> {
     let checks = chosen(&request.only)?;
     let started = Instant::now();
-    let number = fresh_number();
-    let dir = match &request.folder {
-        SuiteFolder::Earlier(dir) => dir.clone(),
-        SuiteFolder::New(dir) => parent_dir(Some(dir), None, "truth", number)?,
-        SuiteFolder::Default => parent_dir(None, None, "truth", number)?,
+    let (dir, seed) = match &request.folder {
+        SuiteFolder::Earlier(dir) => (dir.clone(), request.seed.unwrap_or_else(fresh_number)),
+        SuiteFolder::New(dir) => parent_dir(Some(dir), None, "truth", request.seed)?,
+        SuiteFolder::Default => parent_dir(None, None, "truth", request.seed)?,
     };
     let mut suite = Suite {
         request,
@@ -280,7 +279,6 @@ pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<Trut
     if !is_earlier {
         suite.announce(&checks);
     }
-    let seed = request.seed.unwrap_or(number);
     let mut runs = Runs::default();
     if is_earlier {
         runs.read(scenarios::BESIDE, &dir, 1)?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use kgauge_live::AbSideObserver;
 use kgauge_runner::{
-    AbPair, AbRequest, FinishedRun, Question, RunRequest, RunTarget, fresh_number, parent_dir,
-    remove_unused, write_results,
+    AbPair, AbRequest, FinishedRun, Question, RunRequest, RunTarget, parent_dir, remove_unused,
+    write_results,
 };
 use kgauge_scenario::AbSide;
 
@@ -26,11 +26,9 @@ pub(super) fn start(
 ) -> anyhow::Result<ExitStatus> {
     refuse_server(arguments)?;
     let targets = run::targets(&run_arguments(arguments), question)?;
-    let number = fresh_number();
     let conduct = &arguments.conduct;
     let (out, name) = (conduct.out.as_deref(), conduct.name.as_deref());
-    let parent = parent_dir(out, name, &question.name, number)?;
-    let seed = conduct.seed.unwrap_or(number);
+    let (parent, seed) = parent_dir(out, name, &question.name, conduct.seed)?;
     let pair = AbPair::new(question, request, targets, &parent, seed)?;
     let ended = run_both(arguments, &pair);
     remove_unused(&parent);
