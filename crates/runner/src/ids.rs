@@ -4,19 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
+pub use kgauge_observe::unix_ms;
 
 use crate::error::RunError;
 
 /// Where run folders go by default.
 pub const RUNS: &str = "kgauge-runs";
-
-/// Milliseconds since 1970-01-01 UTC.
-pub fn unix_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
 
 /// A number that differs from run to run, for seeds and names.
 pub fn fresh_number() -> u64 {

@@ -195,9 +195,7 @@ fn has_files(dir: &Path) -> bool {
 
 /// The addresses of a cluster that serves.
 fn addresses(target: &Target) -> Vec<String> {
-    let servers = &target.config().bootstrap_servers;
-    let servers: Vec<String> = servers.iter().map(ToString::to_string).collect();
-    let mut lines = vec![format!("bootstrap.servers={}", servers.join(","))];
+    let mut lines = vec![format!("bootstrap.servers={}", target.config().servers())];
     if let Some(file) = target.client_properties() {
         lines.push(format!("client.properties={}", file.display()));
     }
