@@ -1,4 +1,4 @@
-//! An A/B test of two targets: two runs that take turns, or run at the same time.
+//! `kgauge ab` with two targets: from its flags to its report.
 
 use std::path::Path;
 

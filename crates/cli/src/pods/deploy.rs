@@ -1,4 +1,4 @@
-//! A run with `--agents k8s:...`: its pods are created, followed and removed.
+//! A run with `--agents k8s:...`: from its flags to its report.
 
 use kgauge_runner::{
     PodRun, PodRunRequest, PodTarget, PodTargetError, Question, RunError, check_agents_plan,

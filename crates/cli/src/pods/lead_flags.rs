@@ -1,4 +1,4 @@
-//! What a lead in a pod gets of the flags of a run.
+//! The flags of a run that its lead in a pod gets.
 
 use std::ffi::OsStr;
 
