@@ -18,7 +18,7 @@ pub(crate) struct RunListing<'a> {
 }
 
 impl<'a> RunListing<'a> {
-    pub(crate) fn of((run, headline): &'a (&'a ListedRun, Option<RunHeadline>)) -> Self {
+    pub(crate) fn of((run, headline): &'a (&ListedRun, Option<RunHeadline>)) -> Self {
         Self {
             run,
             headline: headline.as_ref(),
