@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use clap::Args;
 use kgauge_agents::AgentToken;
 use kgauge_agents::agent::{ListeningAgent, SessionEnd, join};
 use kgauge_client::config::Address;
+use kgauge_runner::OrRunError;
 use signal_hook::consts::SIGTERM;
 
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::help;
 use crate::print;
 
@@ -65,8 +67,7 @@ pub(crate) fn agent(arguments: &AgentArgs) -> anyhow::Result<ExitStatus> {
         }
     };
     if let Some(lead) = &arguments.join {
-        let address = Address::parse(lead)
-            .map_err(|mistake| stop(ExitStatus::BadInput, format!("--join {lead} {mistake}")))?;
+        let address = Address::parse(lead).map_err(|mistake| anyhow!("--join {lead} {mistake}"))?;
         report(&format!("joining {address}"));
         let patience = match arguments.token_file.as_os_str() == "-" {
             true => LAUNCHED_PATIENCE,

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use kgauge_agents::AgentsLost;
-use kgauge_runner::{AgentsRequest, read_agents};
-
-use crate::exit::OrStop;
+use kgauge_runner::{AgentsRequest, OrRunError, read_agents};
 
 /// Which processes generate the load.
 #[derive(Debug, Clone, Default, Args)]

@@ -1,14 +1,15 @@
 //! `kgauge audit`: checks the output of other tools.
 
-use std::io::Read;
+use std::io::{self, Read};
 
-use anyhow::Context;
+use anyhow::{anyhow, ensure};
 use kgauge_audit::{AuditInput, Finding, OptionTexts, Options};
 use kgauge_results::run::BuildRecord;
+use kgauge_runner::OrRunError;
 use serde::Serialize;
 
 use crate::args::AuditArgs;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::print;
 
 /// The maximum size of a file. Logs are smaller, and a device has no end.
@@ -31,16 +32,13 @@ pub(crate) fn audit(arguments: &AuditArgs) -> anyhow::Result<ExitStatus> {
     let options = options(arguments)?;
     let sources: anyhow::Result<Vec<AuditInput>> =
         arguments.files.iter().map(|name| read(name)).collect();
-    let sources = sources.or_bad_input()?;
-    let audit = kgauge_audit::audit(&sources, &options);
-    if audit.lines.is_empty() {
-        let words = format!(
-            "there is nothing to audit\n  {}\n  pass the output of Kafka's perf tools, rdkafka_performance or \
-             OpenMessaging Benchmark",
-            audit.remarks.join("\n  ")
-        );
-        return Err(stop(ExitStatus::BadInput, words));
-    }
+    let audit = kgauge_audit::audit(&sources?, &options);
+    ensure!(
+        !audit.lines.is_empty(),
+        "there is nothing to audit\n  {}\n  pass the output of Kafka's perf tools, rdkafka_performance or \
+         OpenMessaging Benchmark",
+        audit.remarks.join("\n  ")
+    );
     if arguments.json {
         print::json(&AuditJson {
             format: 1,
@@ -63,14 +61,15 @@ pub(crate) fn audit(arguments: &AuditArgs) -> anyhow::Result<ExitStatus> {
 fn read(name: &str) -> anyhow::Result<AuditInput> {
     let mut bytes = Vec::new();
     let limit = FILE_BYTES_MAX + 1;
+    let refused = |what: &str, error: io::Error| anyhow!("cannot {what} {name}: {error}");
     let got = if name == "-" {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        let file = std::fs::File::open(name).with_context(|| format!("cannot open {name}"))?;
+        let file = std::fs::File::open(name).map_err(|error| refused("open", error))?;
         file.take(limit).read_to_end(&mut bytes)
     };
-    got.with_context(|| format!("cannot read {name}"))?;
-    anyhow::ensure!(
+    got.map_err(|error| refused("read", error))?;
+    ensure!(
         bytes.len() as u64 <= FILE_BYTES_MAX,
         "{name} is larger than 256 MiB\n  pass only the output of the tool"
     );
@@ -78,13 +77,13 @@ fn read(name: &str) -> anyhow::Result<AuditInput> {
 }
 
 fn options(arguments: &AuditArgs) -> anyhow::Result<Options> {
-    Options::read(&OptionTexts {
+    let options = Options::read(&OptionTexts {
         buffer_memory: arguments.buffer_memory.as_deref(),
         nic: arguments.nic.as_deref(),
         brokers: arguments.brokers,
         replication: arguments.replication,
         partitions: arguments.partitions,
         as_of: arguments.as_of.as_deref(),
-    })
-    .or_bad_input()
+    });
+    Ok(options.or_bad_input()?)
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use anyhow::{bail, ensure};
 use clap::Args;
+use kgauge_runner::OrRunError;
 use kgauge_scenario::{BuiltIn, BuiltInOptions, SearchOptions};
 
-use crate::exit::{ExitStatus, OrStop, stop};
 use crate::{new_file, print};
 
 /// Flags that fill in a built-in scenario.
@@ -75,9 +76,9 @@ pub(crate) struct BuiltInArgs {
 }
 
 impl BuiltInArgs {
-    /// Sets how long the load is measured, unless the user did.
-    pub(crate) fn default_duration(&mut self, duration: &str) {
-        self.duration.get_or_insert_with(|| duration.to_owned());
+    /// Shortens repeats, unless the user says how long they are: many short ones show more than few long ones.
+    pub(crate) fn shorten_repeats(&mut self) {
+        self.duration.get_or_insert_with(|| "10 s".to_owned());
     }
 
     /// The same flags for another scenario; the first one is the one that is written to a file.
@@ -90,20 +91,19 @@ impl BuiltInArgs {
 
     /// Refuses goals, which an A/B test does not judge.
     pub(crate) fn without_goals(&self) -> anyhow::Result<()> {
-        if self.goals.is_empty() {
-            return Ok(());
-        }
-        let words =
-            "--goal: an A/B test judges no goals\n  use --metric to choose the figure to compare";
-        Err(stop(ExitStatus::BadInput, words))
+        ensure!(
+            self.goals.is_empty(),
+            "--goal: an A/B test judges no goals\n  use --metric to choose the figure to compare"
+        );
+        Ok(())
     }
 
     /// Takes out what a search decides: its goals, and how long a load at a bound is measured.
     pub(crate) fn take_search(&mut self) -> anyhow::Result<SearchOptions> {
-        if self.rate.is_some() {
-            let words = "--rate: the search finds the rate; use --max-rate to limit it";
-            return Err(stop(ExitStatus::BadInput, words));
-        }
+        ensure!(
+            self.rate.is_none(),
+            "--rate: the search finds the rate; use --max-rate to limit it"
+        );
         let duration = self.duration.take();
         Ok(SearchOptions {
             goals: std::mem::take(&mut self.goals),
@@ -121,19 +121,16 @@ impl BuiltInArgs {
                 return Ok(None);
             }
             let names = BuiltIn::ALL.map(BuiltIn::name).join(", ");
-            return Err(stop(
-                ExitStatus::BadInput,
-                format!(
-                    "the flags of built-in scenarios apply to {names}\n  use --set PATH=VALUE to \
-                     change `{what}`"
-                ),
-            ));
+            bail!(
+                "the flags of built-in scenarios apply to {names}\n  use --set PATH=VALUE to \
+                 change `{what}`"
+            );
         };
         let text = built_in.text(&self.options()).or_bad_input()?;
         if let Some(file) = &self.write_scenario {
             let fix = "choose another one with --write-scenario";
             new_file::write(file, &text, Some(fix))?;
-            print::message(&format!("kgauge: scenario written to {}", file.display()));
+            print::remark(&format!("scenario written to {}", file.display()));
         }
         Ok(Some(text))
     }

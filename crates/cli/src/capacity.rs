@@ -1,10 +1,12 @@
 //! `kgauge capacity`: a run whose scenario gets a search for the highest rate that keeps its goals.
 
+use anyhow::anyhow;
+use kgauge_runner::OrRunError;
 use kgauge_scenario::BuiltIn;
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::capacity_args::CapacityArgs;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::{pods, run};
 
 /// Searches, keeps everything in a run folder, and reports.
@@ -18,8 +20,7 @@ pub(crate) fn capacity(arguments: &CapacityArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn without_goal() -> anyhow::Error {
-    let words = "the search has no goal\n  add one, such as --goal 'p99 <= 20 ms'";
-    stop(ExitStatus::BadInput, words)
+    anyhow!("the search has no goal\n  add one, such as --goal 'p99 <= 20 ms'")
 }
 
 /// The run that the arguments mean: a built-in scenario is written with a search, others get settings of a search.

@@ -13,8 +13,8 @@ use crate::print;
 pub(crate) fn ceiling(arguments: &CeilingArgs) -> anyhow::Result<ExitStatus> {
     let measurement = CeilingMeasurement::new(&read_settings(&arguments.set)?)?;
     let stopping = interrupt::listen("stopping")?;
-    print::message(&format!(
-        "kgauge: measuring the generator's ceiling, about {}",
+    print::remark(&format!(
+        "measuring the generator's ceiling, about {}",
         seconds(measurement.planned())
     ));
     let ceilings = measurement.measure(&std::env::temp_dir(), &stopping)?;

@@ -1,10 +1,11 @@
 //! `kgauge checkup`: facts, figures and findings about a cluster, on one page.
 
+use anyhow::ensure;
 use kgauge_runner::{CheckupRequest, CheckupTexts, Question, RunTarget};
 
 use crate::args::RunArgs;
 use crate::checkup_args::CheckupArgs;
-use crate::exit::{ExitStatus, stop};
+use crate::exit::ExitStatus;
 use crate::host::env_target;
 use crate::{interrupt, pods, print};
 
@@ -26,15 +27,14 @@ pub(crate) fn checkup(arguments: &CheckupArgs) -> anyhow::Result<ExitStatus> {
 
 /// What the user asks for; flags that mean nothing here are refused.
 fn request(arguments: &CheckupArgs) -> anyhow::Result<CheckupRequest> {
-    if arguments.conduct.keep {
-        return Err(refused("--keep", "a checkup leaves nothing on the cluster"));
-    }
-    if arguments.conduct.allow_existing.is_some() {
-        return Err(refused(
-            "--allow-existing",
-            "a checkup only uses topics that it creates",
-        ));
-    }
+    ensure!(
+        !arguments.conduct.keep,
+        "--keep: a checkup leaves nothing on the cluster"
+    );
+    ensure!(
+        arguments.conduct.allow_existing.is_none(),
+        "--allow-existing: a checkup only uses topics that it creates"
+    );
     Ok(CheckupRequest::read(&CheckupTexts {
         goal: &arguments.goal,
         record_size: &arguments.record_size,
@@ -43,10 +43,6 @@ fn request(arguments: &CheckupArgs) -> anyhow::Result<CheckupRequest> {
         max_rate: arguments.max_rate.as_deref(),
         max_disk: arguments.max_disk.as_deref(),
     })?)
-}
-
-fn refused(flag: &str, why: &str) -> anyhow::Error {
-    stop(ExitStatus::BadInput, format!("{flag}: {why}"))
 }
 
 /// Shows facts and limits, without load.

@@ -13,7 +13,7 @@ use kgauge_runner::{ComparisonRequest, write_comparison};
 use crate::args::{Compare, CompareForm};
 use crate::exit::ExitStatus;
 use crate::print;
-use crate::report::write_file;
+use crate::report::write_text;
 use crate::style::DetailArgs;
 
 /// Compares run folders.
@@ -29,16 +29,9 @@ pub(crate) fn folders(arguments: &Compare) -> anyhow::Result<ExitStatus> {
     };
     let comparison = request.compare()?;
     match arguments.form {
-        Some(form) => {
-            let out = arguments.out.as_deref();
-            match out.filter(|out| *out != Path::new("-")) {
-                Some(file) => {
-                    let style = arguments.detail.file_style();
-                    write_file(file, &text(form, &comparison, style)?)?;
-                }
-                None => print::result(&text(form, &comparison, arguments.detail.style())?),
-            }
-        }
+        Some(form) => write_text(arguments.out.as_deref(), arguments.detail, |style| {
+            text(form, &comparison, style)
+        })?,
         None => match &arguments.out {
             Some(dir) => keep(&comparison, dir, arguments.json, arguments.detail)?,
             None => show(&comparison, arguments.json, arguments.detail)?,

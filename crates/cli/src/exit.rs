@@ -1,7 +1,5 @@
 //! Exit statuses, and which error means which. They are decided here and nowhere else.
 
-use std::fmt;
-
 use anyhow::Error;
 use kgauge_runner::{ErrorSubject, RunError};
 
@@ -28,7 +26,7 @@ pub(crate) enum ExitStatus {
 }
 
 impl ExitStatus {
-    /// The status that another kgauge ended with.
+    /// The status with this number: that of a summary, or that another kgauge ended with.
     pub(crate) fn of_code(code: i32) -> Self {
         let all = [
             Self::Good,
@@ -69,55 +67,10 @@ impl From<ErrorSubject> for ExitStatus {
     }
 }
 
-/// An error together with the status that it ends with.
-#[derive(Debug)]
-pub(crate) struct Stop {
-    pub(crate) status: ExitStatus,
-    pub(crate) words: String,
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
-    }
-}
-
-impl std::error::Error for Stop {}
-
-/// Ends with a status and these words.
-pub(crate) fn stop(status: ExitStatus, words: impl fmt::Display) -> Error {
-    Stop {
-        status,
-        words: words.to_string(),
-    }
-    .into()
-}
-
-/// Gives errors of operations the status that they end with.
-pub(crate) trait OrStop<T> {
-    /// The user gave something that cannot be used.
-    fn or_bad_input(self) -> anyhow::Result<T>;
-    /// A file of kgauge's own cannot be written or read: no space, no permission.
-    fn or_unwritable(self) -> anyhow::Result<T>;
-}
-
-impl<T, E: fmt::Display> OrStop<T> for Result<T, E> {
-    fn or_bad_input(self) -> anyhow::Result<T> {
-        // With the cause, if the error has one.
-        self.map_err(|error| stop(ExitStatus::BadInput, format!("{error:#}")))
-    }
-
-    fn or_unwritable(self) -> anyhow::Result<T> {
-        // With the cause, if the error has one.
-        self.map_err(|error| stop(ExitStatus::BadInput, format!("{error:#}")))
-    }
-}
-
-/// The status that goes with an error; one that carries none is about a file or the system kgauge runs on.
+/// The status that goes with an error; one that is not of a run is about the user's input, a file or the system.
 fn status_of(error: &Error) -> ExitStatus {
-    let of_stop = error.downcast_ref::<Stop>().map(|stop| stop.status);
-    let of_run = || Some(error.downcast_ref::<RunError>()?.subject().into());
-    of_stop.or_else(of_run).unwrap_or(ExitStatus::BadInput)
+    let of_run = error.downcast_ref::<RunError>();
+    of_run.map_or(ExitStatus::BadInput, |error| error.subject().into())
 }
 
 /// The status to end with: `unwritten` if all went well but stdout did not take the results.
@@ -143,6 +96,11 @@ pub(crate) fn report(ended: anyhow::Result<ExitStatus>) -> ExitStatus {
             words.push_str(&format!("\n  because: {cause}"));
         }
     }
+    failed(status, &words)
+}
+
+/// Says on stderr why the command ends with a status.
+pub(crate) fn failed(status: ExitStatus, words: &str) -> ExitStatus {
     let name = if status == ExitStatus::Interrupted {
         "kgauge"
     } else {

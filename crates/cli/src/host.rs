@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use kgauge_runner::HostSetup;
+use kgauge_runner::{HostSetup, OrRunError};
 use kgauge_target::EmbeddedCommand;
 
-use crate::exit::OrStop;
 use crate::print;
 
 /// What runs and clusters are started with.
@@ -13,7 +12,8 @@ pub(crate) fn host_setup() -> anyhow::Result<HostSetup> {
     let java_home = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty());
     Ok(HostSetup {
         embedded: EmbeddedCommand::this_program(["embedded-cluster"]).or_unwritable()?,
-        cache_dir: cache_dir(),
+        // Of fetched releases of Apache Kafka.
+        cache_dir: user_dir("XDG_CACHE_HOME", ".cache"),
         state_dir: state_dir(),
         java_home: java_home.map(Into::into),
         path: std::env::var_os("PATH"),
@@ -34,17 +34,13 @@ pub(crate) fn env_target() -> Option<String> {
     target.filter(|target| !target.trim().is_empty())
 }
 
-/// Where fetched releases of Apache Kafka lie: `XDG_CACHE_HOME` or `~/.cache`, and `kgauge` in it.
-pub(crate) fn cache_dir() -> PathBuf {
-    user_dir("XDG_CACHE_HOME", ".cache")
-}
-
 /// Where the records of started clusters lie: `XDG_STATE_HOME` or `~/.local/state`, and
 /// `kgauge/clusters` in it.
 pub(crate) fn state_dir() -> PathBuf {
     user_dir("XDG_STATE_HOME", ".local/state").join("clusters")
 }
 
+/// The folder `kgauge` in that of a variable, or in one below the home.
 fn user_dir(variable: &str, below_home: &str) -> PathBuf {
     let absolute = |path: std::ffi::OsString| Some(PathBuf::from(path)).filter(|p| p.is_absolute());
     let base = std::env::var_os(variable).and_then(absolute).or_else(|| {

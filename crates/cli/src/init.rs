@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use kgauge_runner::OrRunError;
 use kgauge_scenario::{BuiltIn, SCENARIO_TEMPLATE};
 use kgauge_tools::translate_command;
 
 use crate::args::InitArgs;
-use crate::exit::{ExitStatus, OrStop};
+use crate::exit::ExitStatus;
 use crate::{new_file, print};
 
 /// Writes the commented scenario, or the translation of a command line.
@@ -22,17 +23,16 @@ pub(crate) fn init(arguments: &InitArgs) -> anyhow::Result<ExitStatus> {
     }
     if let Some(built_in) = file.to_str().and_then(BuiltIn::named) {
         let name = built_in.name();
-        let error = format!(
+        anyhow::bail!(
             "`{name}` is a built-in scenario; name the file {name}.yaml, or write that scenario \
              with `kgauge run {name} --write-scenario {name}.yaml`"
         );
-        return Err(error).or_bad_input();
     }
     let fix = (!arguments.force).then_some("use --force to overwrite it");
     new_file::write(file, &text, fix)?;
     let file = file.display();
-    print::message(&format!(
-        "kgauge: wrote {file}; `kgauge check {file}` shows its plan, `kgauge run {file}` runs it"
+    print::remark(&format!(
+        "wrote {file}; `kgauge check {file}` shows its plan, `kgauge run {file}` runs it"
     ));
     Ok(ExitStatus::Good)
 }

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use crate::exit::{ExitStatus, stop};
+use anyhow::anyhow;
 
 /// Writes a text to a file. With a fix, an existing file is an error that names the fix; without one it is overwritten.
 pub(crate) fn write(file: &Path, text: &str, fix: Option<&str>) -> anyhow::Result<()> {
@@ -20,7 +20,6 @@ pub(crate) fn write(file: &Path, text: &str, fix: Option<&str>) -> anyhow::Resul
             (ErrorKind::AlreadyExists, Some(fix)) => format!("the file exists; {fix}"),
             _ => error.to_string(),
         };
-        let words = format!("cannot write {}: {why}", file.display());
-        stop(ExitStatus::BadInput, words)
+        anyhow!("cannot write {}: {why}", file.display())
     })
 }

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kgauge_live::{RunTerminal, TerminalLine};
 
 use crate::print;
+use crate::style::columns;
 
 /// Whether anybody sees the line.
 pub(crate) fn is_seen() -> bool {
@@ -28,7 +29,7 @@ impl StatusLine {
                 line.0.set_message(doing.to_owned());
                 line.0.enable_steady_tick(TICK);
             }
-            false => print::message(&format!("kgauge: {doing}")),
+            false => print::remark(doing),
         }
         line
     }
@@ -79,13 +80,11 @@ impl RunTerminal for StderrTerminal {
     }
 
     fn columns(&self) -> usize {
-        let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
-        let columns = size.filter(|size| size.ws_col > 0);
-        usize::from(columns.map_or(80, |size| size.ws_col))
+        columns(std::io::stderr())
     }
 
     fn remark(&self, message: &str) {
-        print::message(&format!("kgauge: {message}"));
+        print::remark(message);
     }
 
     fn start_line(&self) -> StatusLine {

@@ -2,41 +2,38 @@
 
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use kgauge_analyze::Summary;
 use kgauge_report::{
     TerminalStyle, render_csv, render_html, render_markdown, render_terminal, summary_json,
 };
 use kgauge_results::RunRead;
 use kgauge_results::folder::write_interval_logs;
+use kgauge_runner::OrRunError;
 
 use crate::args::{ReportArgs, ReportForm};
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::print;
 use crate::run::status;
+use crate::style::DetailArgs;
 
 /// Regenerates summary and report from the folder, or writes another form of them.
 pub(crate) fn report(arguments: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let Some(form) = arguments.form else {
         return crate::run::report(&arguments.dir, arguments.json, arguments.detail);
     };
-    let out = arguments
-        .out
-        .as_deref()
-        .filter(|out| *out != Path::new("-"));
-    if form == ReportForm::Hdr && out.is_none() {
-        let words = "`--as hdr` writes a folder of files: name it with --out DIR";
-        return Err(stop(ExitStatus::BadInput, words));
-    }
+    let out = out_file(arguments.out.as_deref());
+    ensure!(
+        form != ReportForm::Hdr || out.is_some(),
+        "`--as hdr` writes a folder of files: name it with --out DIR"
+    );
     let run = RunRead::open(&arguments.dir).or_bad_input()?;
     let summary = Summary::of(&run);
     match (form, out) {
         (ReportForm::Hdr, Some(dir)) => write_logs(&run, &summary, dir)?,
-        (_, Some(file)) => {
-            let style = arguments.detail.file_style();
-            write_file(file, &text(form, &run, &summary, style)?)?;
-        }
-        (_, None) => print::result(&text(form, &run, &summary, arguments.detail.style())?),
+        _ => write_text(out, arguments.detail, |style| {
+            text(form, &run, &summary, style)
+        })?,
     }
     Ok(status(&summary))
 }
@@ -57,30 +54,50 @@ fn text(
     })
 }
 
-pub(crate) fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
-    if file.is_dir() {
-        let words = format!("{} is a folder: name a file with --out", file.display());
-        return Err(stop(ExitStatus::BadInput, words));
+/// The file of `--out`; `-` is stdout.
+fn out_file(out: Option<&Path>) -> Option<&Path> {
+    out.filter(|out| *out != Path::new("-"))
+}
+
+/// Writes a text to the file of `--out`, or prints it.
+pub(crate) fn write_text(
+    out: Option<&Path>,
+    detail: DetailArgs,
+    text: impl FnOnce(TerminalStyle) -> anyhow::Result<String>,
+) -> anyhow::Result<()> {
+    match out_file(out) {
+        Some(file) => write_file(file, &text(detail.file_style())?)?,
+        None => print::result(&text(detail.style())?),
     }
+    Ok(())
+}
+
+pub(crate) fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
+    ensure!(
+        !file.is_dir(),
+        "{} is a folder: name a file with --out",
+        file.display()
+    );
     std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn write_logs(run: &RunRead, summary: &Summary, dir: &Path) -> anyhow::Result<()> {
-    if dir.is_file() {
-        let words = format!("{} is a file: name a folder with --out", dir.display());
-        return Err(stop(ExitStatus::BadInput, words));
-    }
+    ensure!(
+        !dir.is_file(),
+        "{} is a file: name a folder with --out",
+        dir.display()
+    );
     let logs = write_interval_logs(run, &summary.logged_trials(), dir).or_unwritable()?;
     for log in &logs {
-        print::message(&format!(
-            "kgauge: {}: intervals {}, times {}",
+        print::remark(&format!(
+            "{}: intervals {}, times {}",
             log.path.display(),
             log.intervals,
             log.count
         ));
     }
     if logs.is_empty() {
-        print::message("kgauge: this run measured nothing, so it has no log");
+        print::remark("this run measured nothing, so it has no log");
     }
     Ok(())
 }

@@ -4,23 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use kgauge_analyze::summary::RunHeadline;
-use kgauge_report::{printable, render_run_list};
+use kgauge_report::{printable, render_run_list, run_list_json};
 use kgauge_results::folder::{ListedRun, PruneRule, RunList};
-use kgauge_runner::{ConsentAnswer, RUNS, unix_ms};
-use serde::Serialize;
+use kgauge_runner::{OrRunError, RUNS, unix_ms};
 
 use crate::args::RunsArgs;
 use crate::ask;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::print;
-
-/// A run and its figures, for other programs.
-#[derive(Serialize)]
-struct RunEntry<'a> {
-    #[serde(flatten)]
-    run: &'a ListedRun,
-    headline: Option<RunHeadline>,
-}
 
 /// Lists the runs, or removes those that the rule selects.
 pub(crate) fn runs(arguments: &RunsArgs) -> anyhow::Result<ExitStatus> {
@@ -31,7 +22,7 @@ pub(crate) fn runs(arguments: &RunsArgs) -> anyhow::Result<ExitStatus> {
         false => RunList::below(dir).or_bad_input()?,
     };
     for error in &list.unreadable {
-        print::message(&format!("kgauge: {error}"));
+        print::remark(&error.to_string());
     }
     if arguments.prune {
         return prune(arguments, &list);
@@ -41,10 +32,10 @@ pub(crate) fn runs(arguments: &RunsArgs) -> anyhow::Result<ExitStatus> {
 }
 
 fn prune(arguments: &RunsArgs, list: &RunList) -> anyhow::Result<ExitStatus> {
-    let refused = |words: &str| Err(stop(ExitStatus::BadInput, words));
-    if arguments.older_than.is_none() && arguments.keep.is_none() {
-        return refused("--prune needs --older-than TIME or --keep N");
-    }
+    anyhow::ensure!(
+        arguments.older_than.is_some() || arguments.keep.is_some(),
+        "--prune needs --older-than TIME or --keep N"
+    );
     let before = |age: Duration| {
         let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
         unix_ms().saturating_sub(age_ms)
@@ -54,17 +45,11 @@ fn prune(arguments: &RunsArgs, list: &RunList) -> anyhow::Result<ExitStatus> {
         keep: arguments.keep,
     });
     if selected.is_empty() {
-        print::message("kgauge: no finished run to remove");
+        print::remark("no finished run to remove");
     } else if !arguments.yes {
         // The list is what the question is about; on stdout it would be a result.
-        print::message(&text(arguments, &selected));
-        match ask::consent("Remove these runs?") {
-            ConsentAnswer::Yes => {}
-            ConsentAnswer::No => return Err(stop(ExitStatus::Interrupted, "nothing was removed")),
-            ConsentAnswer::NobodyThere => {
-                return refused("cannot ask for confirmation: stdin is not a terminal (use --yes)");
-            }
-        }
+        print::message(&render_run_list(&arguments.dir, &listed(&selected)));
+        ask::consent("Remove these runs?").confirmed("nothing was removed")?;
     }
     for run in &selected {
         run.remove().or_unwritable()?;
@@ -78,23 +63,17 @@ fn prune(arguments: &RunsArgs, list: &RunList) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Good)
 }
 
-fn headline(run: &ListedRun) -> Option<RunHeadline> {
-    RunHeadline::of_summary(&run.summary_text()?)
-}
-
-fn text(arguments: &RunsArgs, runs: &[&ListedRun]) -> String {
-    let listed: Vec<_> = runs.iter().map(|run| (*run, headline(run))).collect();
-    render_run_list(&arguments.dir, &listed)
+/// The runs with their figures.
+fn listed<'a>(runs: &[&'a ListedRun]) -> Vec<(&'a ListedRun, Option<RunHeadline>)> {
+    let headline = |run: &ListedRun| RunHeadline::of_summary(&run.summary_text()?);
+    runs.iter().map(|&run| (run, headline(run))).collect()
 }
 
 fn show(arguments: &RunsArgs, runs: &[&ListedRun]) -> anyhow::Result<()> {
-    if !arguments.json {
-        print::result(&text(arguments, runs));
-        return Ok(());
+    let listed = listed(runs);
+    match arguments.json {
+        true => print::json(&run_list_json(&listed))?,
+        false => print::result(&render_run_list(&arguments.dir, &listed)),
     }
-    let entries = runs.iter().map(|run| RunEntry {
-        run,
-        headline: headline(run),
-    });
-    print::json(&entries.collect::<Vec<_>>())
+    Ok(())
 }

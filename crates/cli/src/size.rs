@@ -50,8 +50,8 @@ fn measured(arguments: &SizeArgs, request: &SizeRequest) -> anyhow::Result<PathB
     let text = request.trials_text()?;
     let question = Question::of_text("broker-costs", &text, &run::changes_of(&run.changes)?)?;
     let dir = run::measure_question(&run, &question)?;
-    print::message(&format!(
-        "kgauge: the trials are in {0}; for another load: kgauge size --from {0} ...",
+    print::remark(&format!(
+        "the trials are in {0}; for another load: kgauge size --from {0} ...",
         dir.display()
     ));
     Ok(dir)

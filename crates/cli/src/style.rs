@@ -1,6 +1,7 @@
 //! The style of results on this standard output, and their detail.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 use clap::{Args, ColorChoice};
@@ -80,9 +81,14 @@ fn is_coloured(choice: ColorChoice, variable: impl Fn(&str) -> String, is_termin
 
 /// The terminal's width, between what a table needs and what an eye follows.
 fn terminal_width() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    let columns = size.filter(|size| size.ws_col > 0);
-    usize::from(columns.map_or(80, |size| size.ws_col)).clamp(60, 100)
+    columns(std::io::stdout()).clamp(60, 100)
+}
+
+/// The columns of a terminal; 80 of anything else.
+pub(crate) fn columns(stream: impl AsFd) -> usize {
+    let size = rustix::termios::tcgetwinsize(stream).ok();
+    let size = size.filter(|size| size.ws_col > 0);
+    usize::from(size.map_or(80, |size| size.ws_col))
 }
 
 #[cfg(test)]

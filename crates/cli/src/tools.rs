@@ -39,7 +39,7 @@ pub(crate) fn run(call: Result<ToolCall, String>) -> ExitStatus {
             return ExitStatus::Failed;
         }
         (Ok(_), Err(error)) => {
-            print::message(&format!("kgauge: {error:#}"));
+            print::remark(&format!("{error:#}"));
             return ExitStatus::Failed;
         }
     };

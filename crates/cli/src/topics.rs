@@ -5,7 +5,7 @@ use kgauge_report::{comparison_schema, render_guide, summary_schema};
 use kgauge_scenario::reference;
 
 use crate::args::{Arguments, SchemaKind};
-use crate::exit::{self, ExitStatus, stop};
+use crate::exit::{self, ExitStatus};
 use crate::print;
 use crate::style::terminal_style;
 
@@ -49,8 +49,7 @@ pub(crate) fn help(words: &[String]) -> anyhow::Result<ExitStatus> {
     if let Some(unknown) = first.filter(|name| Arguments::command().find_subcommand(name).is_none())
     {
         let topics = TOPICS.map(|(name, ..)| name).join(", ");
-        let words = format!("there is no topic or command `{unknown}`; topics: {topics}");
-        return Err(stop(ExitStatus::BadInput, words));
+        anyhow::bail!("there is no topic or command `{unknown}`; topics: {topics}");
     }
     let words = words.iter().map(String::as_str);
     let call = ["kgauge"].into_iter().chain(words).chain(["--help"]);

@@ -45,7 +45,17 @@ impl<T: RunTerminal> Observer for AbSideObserver<T> {
                 self.terminal.remark(&text::ab::measured(test));
             }
             RunEvent::Closing { .. } => self.line = None,
-            _ => {}
+            RunEvent::Announced(_)
+            | RunEvent::PairMeasured(_)
+            | RunEvent::StepBegins(_)
+            | RunEvent::Activity(_)
+            | RunEvent::RepeatBegins(_)
+            | RunEvent::Progress(_)
+            | RunEvent::RepeatEnds { .. }
+            | RunEvent::LoadJudged(_)
+            | RunEvent::TunePhaseBegins(_)
+            | RunEvent::TuneMeasured(_)
+            | RunEvent::Closed => {}
         }
     }
 }

@@ -24,8 +24,6 @@ mod step_label;
 mod terminal;
 
 pub use ab_side::AbSideObserver;
-pub use observer::LiveObserver;
-pub use snapshot::ProgressSnapshot;
 pub use state::LiveRunState;
 pub use terminal::{RunTerminal, TerminalLine, TerminalObserver};
 

@@ -9,17 +9,17 @@ use crate::snapshot::ProgressSnapshot;
 use crate::state::LiveRunState;
 
 /// Writes what a run reports into the state that is served.
-pub struct LiveObserver {
+pub(crate) struct LiveObserver {
     state: Arc<LiveRunState>,
     /// When the run began, and how long it should take.
     planned: Option<(Instant, Duration)>,
     /// The load at the last progress event.
-    pub seen: ProgressSnapshot,
+    pub(crate) seen: ProgressSnapshot,
 }
 
 impl LiveObserver {
     /// Writes into this state.
-    pub fn new(state: Arc<LiveRunState>) -> Self {
+    pub(crate) fn new(state: Arc<LiveRunState>) -> Self {
         Self {
             state,
             planned: None,

@@ -14,11 +14,11 @@ const WINDOW_NS: u64 = 1_000_000_000;
 
 /// What a progress line shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ProgressSnapshot {
+pub(crate) struct ProgressSnapshot {
     /// 99th percentile of the last whole second of the slowest flow that sends, and whether that is a closed loop.
-    pub p99: Option<(u64, bool)>,
+    pub(crate) p99: Option<(u64, bool)>,
     /// The current bottleneck, if it is clear.
-    pub suspicion: Option<&'static str>,
+    pub(crate) suspicion: Option<&'static str>,
 }
 
 /// The progress of the current repeat.

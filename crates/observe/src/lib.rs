@@ -78,6 +78,7 @@ pub use disk::{DiskError, disk_baseline};
 pub use host::{HostCpu, host_cpu, machine_record};
 pub use listener::listener_pid;
 pub use network_speed::{UserSpeed, network_interfaces};
+pub use observation::unix_ms;
 pub use process::{ProcessError, ProcessSample, ProcessSampler};
 pub use run_queue::{RunQueue, RunQueueSample, storage_wait_ns};
 pub use sampler::Sampler;

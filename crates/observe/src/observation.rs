@@ -42,7 +42,8 @@ pub(crate) fn of_host(at: SampleTime, kind: EvidenceKind) -> Observation {
     }
 }
 
-pub(crate) fn unix_ms() -> u64 {
+/// Milliseconds since 1970-01-01 UTC.
+pub fn unix_ms() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or(Duration::ZERO);

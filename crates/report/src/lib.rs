@@ -39,6 +39,7 @@ use kgauge_analyze::{Comparison, Summary};
 use kgauge_results::RunRead;
 use kgauge_results::folder::ListedRun;
 use kgauge_scenario::Study;
+use run_list::RunListing;
 use serde::Serialize;
 use study_list::StudyListing;
 
@@ -131,6 +132,12 @@ pub fn render_ceiling_terminal(ceilings: &CeilingReport) -> String {
 /// The runs below a folder as text for a terminal, ending with a line break.
 pub fn render_run_list(parent: &Path, runs: &[(&ListedRun, Option<RunHeadline>)]) -> String {
     run_list::text(parent, runs)
+}
+
+/// The runs with their figures, for other programs.
+pub fn run_list_json(runs: &[(&ListedRun, Option<RunHeadline>)]) -> impl Serialize {
+    let listed = runs.iter().map(RunListing::of);
+    listed.collect::<Vec<_>>()
 }
 
 /// The built-in scenarios and these studies as text for a terminal, ending with a line break.

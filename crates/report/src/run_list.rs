@@ -1,12 +1,30 @@
-//! Run folders as a list for a terminal: two lines for each.
+//! Run folders as a list: two lines for each in a terminal, and all that is known for other programs.
 
 use std::path::Path;
 
 use kgauge_analyze::summary::RunHeadline;
 use kgauge_results::folder::ListedRun;
+use serde::Serialize;
 
 use crate::clean::{columns, one_line};
 use crate::format::{binary_bytes, counted, figure, nanoseconds};
+
+/// A run and its figures, for other programs.
+#[derive(Serialize)]
+pub(crate) struct RunListing<'a> {
+    #[serde(flatten)]
+    run: &'a ListedRun,
+    headline: Option<&'a RunHeadline>,
+}
+
+impl<'a> RunListing<'a> {
+    pub(crate) fn of((run, headline): &'a (&ListedRun, Option<RunHeadline>)) -> Self {
+        Self {
+            run,
+            headline: headline.as_ref(),
+        }
+    }
+}
 
 /// The list, with the number and the size of all runs above it.
 pub(crate) fn text(parent: &Path, runs: &[(&ListedRun, Option<RunHeadline>)]) -> String {

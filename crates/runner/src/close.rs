@@ -118,11 +118,6 @@ fn delete_topics(topics: TopicGuard, target: &Target, limit: Duration) -> Vec<St
 
 /// The command that deletes the topics once the cluster answers again.
 fn deleting_command(config: &ClientConfig, names: &[&str]) -> String {
-    let servers: Vec<String> = config
-        .bootstrap_servers
-        .iter()
-        .map(ToString::to_string)
-        .collect();
     let settings = match config.security.protocol {
         SecurityProtocol::Plaintext => "",
         SecurityProtocol::Ssl | SecurityProtocol::SaslPlaintext | SecurityProtocol::SaslSsl => {
@@ -131,7 +126,7 @@ fn deleting_command(config: &ClientConfig, names: &[&str]) -> String {
     };
     format!(
         "when the cluster answers again: kgauge kafka-topics --bootstrap-server {}{settings} --delete --topic '{}'",
-        servers.join(","),
+        config.servers(),
         names.join("|")
     )
 }

@@ -112,6 +112,6 @@ pub(crate) fn topics(target: &Target, run_id: &str) -> Result<TopicGuard, RunErr
     let topics = TopicGuard::new(target.config().clone(), run_id).or_bad_input()?;
     Ok(match target {
         Target::Kafka(kafka) => topics.with_tool(kafka.topic_tool()),
-        _ => topics,
+        Target::Embedded(_) | Target::Existing(_) => topics,
     })
 }

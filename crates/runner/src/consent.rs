@@ -6,7 +6,7 @@ use kgauge_target::{DiskSpace, Footprint, TargetFacts};
 
 use crate::error::RunError;
 use crate::observer::{Observer, RunEvent};
-use crate::request::{Consent, ConsentAnswer, RunRequest};
+use crate::request::{Consent, RunRequest};
 
 /// Reports what the run would do to an existing cluster, and asks, unless consent is given already.
 pub(crate) fn ask(
@@ -23,16 +23,9 @@ pub(crate) fn ask(
 
 /// Whether the run may use an existing cluster, after it was reported what it would do.
 pub(crate) fn answer(request: &RunRequest<'_>) -> Result<(), RunError> {
-    let answer = match request.consent {
-        Consent::Given => ConsentAnswer::Yes,
-        Consent::Ask(ask) => ask(),
-    };
-    match answer {
-        ConsentAnswer::Yes => Ok(()),
-        ConsentAnswer::No => Err(RunError::interrupted("not started; nothing was changed")),
-        ConsentAnswer::NobodyThere => Err(RunError::input(
-            "cannot ask for confirmation: stdin is not a terminal\n  use --yes to confirm",
-        )),
+    match request.consent {
+        Consent::Given => Ok(()),
+        Consent::Ask(ask) => ask().confirmed("not started; nothing was changed"),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::observer::{Observer, RunEvent};
 use crate::question::Question;
 use crate::request::RunRequest;
 use crate::shared_pool::SharedPool;
+use crate::target_text::is_loopback;
 
 /// Reads which processes generate the load, and the token that they share: that of a file, or a new one for agents that
 /// kgauge starts.
@@ -121,14 +122,12 @@ fn check_reach(request: &RunRequest<'_>, client: &ClientConfig) -> Result<(), Ru
     let Some(agents) = &request.agents else {
         return Ok(());
     };
-    let is_loopback = |host: &str| host == "localhost" || host.starts_with("127.") || host == "::1";
     let are_here = match &agents.spec {
-        AgentsSpec::Local { .. } => true,
+        // Whoever joins may be on this machine.
+        AgentsSpec::Local { .. } | AgentsSpec::Joining { .. } => true,
         AgentsSpec::Listening { addresses } => {
             addresses.iter().all(|address| is_loopback(&address.host))
         }
-        // Whoever joins may be on this machine.
-        AgentsSpec::Joining { .. } => true,
         AgentsSpec::Ssh { hosts } => hosts.iter().all(|host| {
             let name = host
                 .rsplit_once('@')

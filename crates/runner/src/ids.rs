@@ -4,19 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
+pub use kgauge_observe::unix_ms;
 
 use crate::error::RunError;
 
 /// Where run folders go by default.
 pub const RUNS: &str = "kgauge-runs";
-
-/// Milliseconds since 1970-01-01 UTC.
-pub fn unix_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO);
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
 
 /// A number that differs from run to run, for seeds and names.
 pub fn fresh_number() -> u64 {
@@ -29,7 +22,7 @@ pub fn fresh_number() -> u64 {
 }
 
 /// A run's name: the time of its start, to find it by, and four random digits, to tell it apart.
-pub fn run_id(started_unix_ms: u64, number: u64) -> String {
+pub(crate) fn run_id(started_unix_ms: u64, number: u64) -> String {
     let at = i64::try_from(started_unix_ms)
         .ok()
         .and_then(|ms| Timestamp::from_millisecond(ms).ok());
@@ -38,7 +31,7 @@ pub fn run_id(started_unix_ms: u64, number: u64) -> String {
 }
 
 /// The folder of a run: `--out`, or one with the run's name.
-pub fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, RunError> {
+pub(crate) fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, RunError> {
     match out {
         Some(out) => {
             check_name(out)?;
@@ -48,8 +41,8 @@ pub fn run_dir(out: Option<&Path>, name: &str, run_id: &str) -> Result<PathBuf, 
     }
 }
 
-/// The folder of a command with several runs; it is empty or does not exist. `name` is what the user calls the command,
-/// `question` what is run, and `number` a random one.
+/// The folder of a command with several runs, which is empty or does not exist, and the seed of these runs: that of the
+/// user or a new one. `name` is what the user calls the command, `question` what is run.
 ///
 /// # Errors
 /// The name or the folder cannot be used.
@@ -57,21 +50,31 @@ pub fn parent_dir(
     out: Option<&Path>,
     name: Option<&str>,
     question: &str,
-    number: u64,
-) -> Result<PathBuf, RunError> {
+    seed: Option<u64>,
+) -> Result<(PathBuf, u64), RunError> {
+    let number = fresh_number();
     let id = run_id(unix_ms(), number);
     let name = match name {
         Some(name) => name_slug(name)?,
         None => question.to_owned(),
     };
     let dir = run_dir(out, &name, &id)?;
-    let entries = dir.read_dir();
-    match entries.is_ok_and(|mut entries| entries.next().is_some()) {
-        true => Err(RunError::input(format!(
+    check_free(&dir)?;
+    Ok((dir, seed.unwrap_or(number)))
+}
+
+/// Refuses what is there already, but for an empty folder.
+pub(crate) fn check_free(dir: &Path) -> Result<(), RunError> {
+    let is_free = match dir.read_dir() {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !dir.exists(),
+    };
+    match is_free {
+        true => Ok(()),
+        false => Err(RunError::input(format!(
             "{} is not empty; name another folder",
             dir.display()
         ))),
-        false => Ok(dir),
     }
 }
 
@@ -143,8 +146,8 @@ mod tests {
     #[test]
     fn several_runs_need_an_empty_folder() {
         let dir = tempfile::tempdir().unwrap();
-        let parent = |name| parent_dir(Some(dir.path()), name, "latency", 7);
-        assert_eq!(parent(Some("before")).unwrap(), dir.path());
+        let parent = |name| parent_dir(Some(dir.path()), name, "latency", Some(7));
+        assert_eq!(parent(Some("before")).unwrap(), (dir.path().into(), 7));
         assert!(parent(Some("/")).is_err());
         std::fs::write(dir.path().join("a"), "").unwrap();
         let error = parent(None).unwrap_err().to_string();
@@ -152,7 +155,7 @@ mod tests {
             error.ends_with("is not empty; name another folder"),
             "{error}"
         );
-        let default = parent_dir(None, None, "latency", 7).unwrap();
+        let (default, _) = parent_dir(None, None, "latency", None).unwrap();
         assert!(default.starts_with(RUNS), "{default:?}");
     }
 

@@ -120,7 +120,7 @@ pub use comparison::{
 pub use error::{ErrorSubject, OrRunError, RunError, with_fix};
 pub use gather_agents::{check_agents_plan, read_agents};
 pub use host::HostSetup;
-pub use ids::{RUNS, fresh_number, name_slug, parent_dir, remove_unused, run_dir, run_id, unix_ms};
+pub use ids::{RUNS, fresh_number, name_slug, parent_dir, remove_unused, unix_ms};
 pub use metrics::{MetricsAddress, without_secrets};
 pub use observer::{
     Activity, Announcement, LoadJudgement, NoObserver, Observer, RepeatTap, RepeatView, RunEvent,

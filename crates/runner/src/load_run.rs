@@ -207,7 +207,7 @@ pub(crate) fn two_clocks_bound_ns(agents: &[AgentRecord], drifting_ns: u64) -> u
 }
 
 /// Errors of agents, as errors of the run.
-pub(crate) fn agents_failed(session: &Session<'_>, error: AgentsError) -> RunError {
+fn agents_failed(session: &Session<'_>, error: AgentsError) -> RunError {
     match error {
         // Without the user's stop, something else has ended the run: the target, most likely.
         AgentsError::Interrupted => match session.death() {

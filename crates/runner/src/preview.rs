@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kgauge_scenario::format::{counted, span, without_zeros};
-use kgauge_scenario::{ClusterFacts, Plan, RepeatKey, TargetKind, Trial};
+use kgauge_scenario::{Plan, RepeatKey, TargetKind, Trial};
 use kgauge_target::Footprint;
 use serde_json::{Value, json};
 
@@ -33,12 +33,7 @@ impl Question {
     /// # Errors
     /// There is nothing to run.
     pub fn preview(&self, seed: Option<u64>) -> Result<RunPreview, RunError> {
-        let cluster = ClusterFacts {
-            cluster_id: String::new(),
-            brokers: self.brokers_needed(),
-            kind: TargetKind::Embedded,
-            version: None,
-        };
+        let cluster = self.unknown_cluster(TargetKind::Embedded);
         let known = seed.or(self.seed);
         let plan = self.plan("RUN", known.unwrap_or_default(), cluster)?;
         let steps = plan.order();

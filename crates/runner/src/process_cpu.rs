@@ -52,7 +52,7 @@ impl TargetsCpu {
     }
 
     /// The time of their compilers; none when they cannot be told from other threads.
-    pub(crate) fn compiling_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+    fn compiling_between(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
         self.sum(|(_, compilers)| compilers.between(start_ns, end_ns))
     }
 

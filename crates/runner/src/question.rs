@@ -109,7 +109,7 @@ impl Question {
     }
 
     /// How many brokers its scenarios need, at least.
-    pub fn brokers_needed(&self) -> u32 {
+    pub(crate) fn brokers_needed(&self) -> u32 {
         let needed = self.trials.iter().map(|trial| trial.cluster.brokers_min());
         needed.max().unwrap_or(1)
     }
@@ -171,15 +171,19 @@ impl Question {
     ///
     /// # Errors
     /// When the question has no scenario.
-    pub fn saved_plan(&self, seed: u64) -> Result<String, RunError> {
-        let cluster = ClusterFacts {
+    pub(crate) fn saved_plan(&self, seed: u64) -> Result<String, RunError> {
+        let plan = self.plan("saved", seed, self.unknown_cluster(TargetKind::Existing))?;
+        serde_json::to_string_pretty(&plan).map_err(RunError::input)
+    }
+
+    /// A cluster of which only the kind is known.
+    pub(crate) fn unknown_cluster(&self, kind: TargetKind) -> ClusterFacts {
+        ClusterFacts {
             cluster_id: String::new(),
             brokers: self.brokers_needed(),
-            kind: TargetKind::Existing,
+            kind,
             version: None,
-        };
-        let plan = self.plan("saved", seed, cluster)?;
-        serde_json::to_string_pretty(&plan).map_err(RunError::input)
+        }
     }
 
     /// The order of a run with this seed.

@@ -112,15 +112,31 @@ pub enum Consent<'a> {
     Ask(&'a dyn Fn() -> ConsentAnswer),
 }
 
-/// The user's answer to a run on an existing cluster.
+/// The user's answer to a question whether something may be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsentAnswer {
-    /// Begin.
+    /// Do it.
     Yes,
     /// Do not.
     No,
     /// There is no terminal to ask at.
     NobodyThere,
+}
+
+impl ConsentAnswer {
+    /// Goes on after a yes; `refusal` is the message after a no.
+    ///
+    /// # Errors
+    /// The user refuses, or cannot be asked.
+    pub fn confirmed(self, refusal: &str) -> Result<(), RunError> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::No => Err(RunError::interrupted(refusal)),
+            Self::NobodyThere => Err(RunError::input(
+                "cannot ask for confirmation: stdin is not a terminal\n  use --yes to confirm",
+            )),
+        }
+    }
 }
 
 impl fmt::Debug for Consent<'_> {

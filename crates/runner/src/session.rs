@@ -7,13 +7,13 @@ use kgauge_load::{Ceilings, DriverProgram};
 use kgauge_observe::WatchedProcess;
 use kgauge_results::RunFolder;
 use kgauge_results::run::{EventKind, RepeatKey, SearchRecord};
-use kgauge_scenario::{Driver, TargetKind};
-use kgauge_target::TopicGuard;
+use kgauge_scenario::{Driver, TargetKind, Trial};
+use kgauge_target::{TopicGuard, TopicWish};
 
 use crate::checkup::ActiveCheckup;
 use crate::clusters::Clusters;
 use crate::disk_space::DiskGuard;
-use crate::error::{OrRunError, RunError};
+use crate::error::{OrRunError, RunError, with_fix};
 use crate::events::event;
 use crate::metrics::MetricsAddress;
 use crate::mirror::Mirror;
@@ -104,6 +104,28 @@ impl Session<'_> {
             0 => label.to_owned(),
             attempt => format!("{label}-again-{attempt}"),
         }
+    }
+
+    /// Creates a topic like that of a trial. `more` is a setting that only this one gets.
+    pub(crate) fn create_topic(
+        &mut self,
+        label: &str,
+        trial: &Trial,
+        more: Option<(&str, String)>,
+    ) -> Result<String, RunError> {
+        let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
+        configs.extend(more.map(|(key, value)| (key.to_owned(), value)));
+        let wish = TopicWish {
+            label: self.label(label),
+            partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
+            replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
+            configs,
+        };
+        let made = self.topics.create(&mut self.cluster, &wish);
+        made.map_err(|error| {
+            let words = with_fix(&error, error.fix());
+            RunError::cluster(self.death().unwrap_or(words))
+        })
     }
 
     /// Why no load can go on: the target is gone, its disks would be full, or a cluster of others is not healthy.

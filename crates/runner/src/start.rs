@@ -262,7 +262,7 @@ fn disk_baseline(
     }
     let why = match request.target.spec {
         TargetSpec::Existing(_) => "the brokers' disks are not on this machine".to_owned(),
-        _ => {
+        TargetSpec::Embedded(_) | TargetSpec::Kafka(_) => {
             observer.observe(&RunEvent::Activity(&Activity::MeasuringDisk));
             match kgauge_observe::disk_baseline(dir, &|| request.stop.is_wanted()) {
                 Ok(found) => return Ok((Some(found), None)),

@@ -51,17 +51,30 @@ fn read_strimzi(text: &str, spec: &StrimziSpec, kubectl: &Kubectl) -> Result<Rea
         );
         return Err(RunError::cluster(words));
     }
-    let mut remarks = vec![format!(
-        "Strimzi cluster {spec}: listener {}, {}",
-        cluster.listener,
-        cluster.config.servers()
-    )];
+    let mut remarks = strimzi_remarks(spec, &cluster);
     let metrics = reachable(&cluster, &mut remarks);
     Ok(ReadTarget {
         spec: TargetSpec::Existing(Box::new(cluster.config)),
         metrics,
         remarks,
     })
+}
+
+/// What was found about a Strimzi cluster, for the user.
+pub(crate) fn strimzi_remarks(spec: &StrimziSpec, cluster: &StrimziCluster) -> Vec<String> {
+    let mut remarks = vec![format!(
+        "Strimzi cluster {spec}: listener {}, {}",
+        cluster.listener,
+        cluster.config.servers()
+    )];
+    let absent = cluster.metrics_absent.iter();
+    remarks.extend(absent.map(|why| format!("no broker metrics: {why}")));
+    remarks
+}
+
+/// Whether a host can only be this machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.starts_with("127.") || host == "::1"
 }
 
 /// Why a Strimzi cluster cannot be the target.
@@ -84,10 +97,6 @@ fn resolves(config: &ClientConfig) -> bool {
 
 /// The metrics endpoints that answer from here: pods have addresses of the cluster's own network.
 fn reachable(cluster: &StrimziCluster, remarks: &mut Vec<String>) -> Vec<MetricsAddress> {
-    if let Some(why) = &cluster.metrics_absent {
-        remarks.push(format!("no broker metrics: {why}"));
-        return Vec::new();
-    }
     let endpoints = cluster.metrics.iter().filter_map(|one: &BrokerMetrics| {
         let url = one.url.parse().ok()?;
         let broker = Some(one.broker);

@@ -168,10 +168,12 @@ fn set_kafka_home(home: &Path, targets: &mut [RunTarget]) -> Result<(), RunError
     }
     match is_used {
         true => Ok(()),
-        false => Err(RunError::input(
-            "--kafka-home needs a target that starts with kafka:",
-        )),
+        false => Err(unused_kafka_home()),
     }
+}
+
+pub(crate) fn unused_kafka_home() -> RunError {
+    RunError::input("--kafka-home needs a target that starts with kafka:")
 }
 
 /// A price for each target or for none, each one that can be divided by.

@@ -10,6 +10,7 @@ use crate::error::{ErrorSubject, OrRunError, RunError};
 use crate::host::{HostSetup, TargetContext};
 use crate::ids::{check_name, fresh_number, run_id, unix_ms};
 use crate::stop::StopRequests;
+use crate::targets_request::unused_kafka_home;
 
 /// The hosts for which a secured embedded cluster has a certificate.
 const CERTIFIED: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -194,9 +195,7 @@ fn has_files(dir: &Path) -> bool {
 
 /// The addresses of a cluster that serves.
 fn addresses(target: &Target) -> Vec<String> {
-    let servers = &target.config().bootstrap_servers;
-    let servers: Vec<String> = servers.iter().map(ToString::to_string).collect();
-    let mut lines = vec![format!("bootstrap.servers={}", servers.join(","))];
+    let mut lines = vec![format!("bootstrap.servers={}", target.config().servers())];
     if let Some(file) = target.client_properties() {
         lines.push(format!("client.properties={}", file.display()));
     }
@@ -259,9 +258,7 @@ impl TestClusterRequest {
         if let Some(home) = &self.kafka_home
             && !spec.set_kafka_home(home)
         {
-            return Err(RunError::input(
-                "--kafka-home needs a target that starts with kafka:",
-            ));
+            return Err(unused_kafka_home());
         }
         match &spec {
             TargetSpec::Existing(_) => existing(),

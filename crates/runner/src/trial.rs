@@ -6,9 +6,9 @@ use kgauge_client::admin::AdminConfigResource;
 use kgauge_load::{PreloadError, preload};
 use kgauge_results::run::{EventKind, TopicFacts};
 use kgauge_scenario::{Plan, RepeatKey, Stripe, TargetKind, Trial};
-use kgauge_target::{TopicWish, retention_ms};
+use kgauge_target::retention_ms;
 
-use crate::error::{OrRunError, RunError, with_fix};
+use crate::error::{OrRunError, RunError};
 use crate::fit::check_existing_topic;
 use crate::from_disk;
 use crate::load_errors::target_words;
@@ -128,22 +128,12 @@ fn make_topic(
 
 /// Creates a topic for the run.
 fn created(session: &mut Session<'_>, trial: &Trial, repeat: u32) -> Result<String, RunError> {
-    let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
-    if let (TargetKind::Existing, Some(ms)) = (session.kind, retention_ms(trial)) {
-        // If kgauge is killed, the cluster deletes the records by itself.
-        configs.push(("retention.ms".to_owned(), ms.to_string()));
-    }
-    let wish = TopicWish {
-        label: session.label(&format!("t{:02}-r{repeat:02}", trial.index)),
-        partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
-        replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
-        configs,
-    };
-    let made = session.topics.create(&mut session.cluster, &wish);
-    let name = made.map_err(|error| {
-        let words = with_fix(&error, error.fix());
-        RunError::cluster(session.death().unwrap_or(words))
-    })?;
+    let is_existing = session.kind == TargetKind::Existing;
+    // If kgauge is killed, the cluster deletes the records by itself.
+    let retention = retention_ms(trial).filter(|_| is_existing);
+    let retention = retention.map(|ms| ("retention.ms", ms.to_string()));
+    let label = format!("t{:02}-r{repeat:02}", trial.index);
+    let name = session.create_topic(&label, trial, retention)?;
     session.event(
         None,
         EventKind::TopicCreated {

@@ -92,7 +92,15 @@ pub fn resumed_tune(dir: &Path, budget: Option<&str>) -> Result<Question, RunErr
     let record = RunRead::open(dir).or_bad_input()?.tune.unwrap_or_default();
     let is_spent = match record.end {
         Some(TuneEnd::Budget | TuneEnd::BudgetTooShort { .. }) => budget.is_none(),
-        _ => false,
+        None
+        | Some(
+            TuneEnd::Decided
+            | TuneEnd::NothingToTry
+            | TuneEnd::Generator
+            | TuneEnd::NotSteady
+            | TuneEnd::ConditionMissed { .. }
+            | TuneEnd::Void { .. },
+        ) => false,
     };
     if is_spent || record.took_ns >= plan.budget_ns {
         let more = match record.end {

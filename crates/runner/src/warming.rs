@@ -10,9 +10,8 @@ use kgauge_results::run::{BrokerWarming, EventKind};
 use kgauge_scenario::{
     ConsumeEnd, ConsumeFlow, FlowPlan, ProduceFlow, Share, Stages, StartOffset, TopicPlan, Trial,
 };
-use kgauge_target::TopicWish;
 
-use crate::error::{RunError, with_fix};
+use crate::error::RunError;
 use crate::load_errors::{load_failed, prepare_failed};
 use crate::observer::Activity;
 use crate::process_cpu::TargetsCpu;
@@ -75,7 +74,10 @@ fn warm_once(
     warming: &Share,
     (load, before_ns): (u32, u64),
 ) -> Result<BrokerWarming, RunError> {
-    let topic = create_topic(session, &warming.trial, load)?;
+    let label = format!("warm-up-{}-{load}", session.clusters.started);
+    // What it leaves must not be written to the disk during the first trial.
+    let at_once = Some(("file.delete.delay.ms", "0".to_owned()));
+    let topic = session.create_topic(&label, &warming.trial, at_once)?;
     let prepared = PreparedLoad::prepare(&LoadSetup {
         copy: None,
         verify: None,
@@ -104,23 +106,6 @@ fn warm_once(
         session.event(None, EventKind::Warning { text });
     }
     Ok(found)
-}
-
-fn create_topic(session: &mut Session<'_>, trial: &Trial, load: u32) -> Result<String, RunError> {
-    let mut configs: Vec<(String, String)> = trial.topic.config.clone().into_iter().collect();
-    // What it leaves must not be written to the disk during the first trial.
-    configs.push(("file.delete.delay.ms".to_owned(), "0".to_owned()));
-    let wish = TopicWish {
-        label: session.label(&format!("warm-up-{}-{load}", session.clusters.started)),
-        partitions: i32::try_from(trial.topic.partitions).unwrap_or(i32::MAX),
-        replication_factor: i16::try_from(trial.topic.replication).unwrap_or(i16::MAX),
-        configs,
-    };
-    let made = session.topics.create(&mut session.cluster, &wish);
-    made.map_err(|error| {
-        let words = with_fix(&error, error.fix());
-        RunError::cluster(session.death().unwrap_or(words))
-    })
 }
 
 /// The trial's flows at full speed, on a topic like its own, by kgauge's engine.

@@ -320,20 +320,41 @@ fn a_failed_machine_loses_records(dir: &Path) {
     assert_eq!(fault, Some("all nodes: crash"));
 }
 
-fn a_stop_ends_the_load(dir: &Path) {
-    let question = question(dir);
-    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+/// Runs a question into the folder `out` until its n-th repeat has sent something.
+fn run_until(question: &Question, dir: &Path, repeat: usize) -> Recorder {
+    let target = RunTarget::parse(RunTarget::DEFAULT, question).unwrap();
     let request = RunRequest {
         folder: FolderChoice::New(dir.join("out")),
+        seed: Some(7),
+        ..RunRequest::new(question, &target, host(dir))
+    };
+    let mut observer = Recorder::new();
+    observer.stop_in = Some((repeat, request.stop.clone()));
+    let finished = run(&request, &mut observer).unwrap();
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    observer
+}
+
+/// Resumes the run in the folder `out`.
+fn resume(dir: &Path) -> Recorder {
+    let out = dir.join("out");
+    let question = Question::resumed(&out).unwrap();
+    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
+    let request = RunRequest {
+        folder: FolderChoice::Resume(out),
         ..RunRequest::new(&question, &target, host(dir))
     };
     let mut observer = Recorder::new();
-    observer.stop_in = Some((1, request.stop.clone()));
     let finished = run(&request, &mut observer).unwrap();
-    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    observer
+}
+
+fn a_stop_ends_the_load(dir: &Path) {
+    let observer = run_until(&question(dir), dir, 1);
     let is_marked = |name: &String| name == "repeat 0: Interrupted";
     assert!(observer.seen.iter().any(is_marked), "{:?}", observer.seen);
-    let (read, _) = write_results(&finished.dir).unwrap();
+    let (read, _) = write_results(&dir.join("out")).unwrap();
     assert_eq!(read.status, RunStatus::Interrupted);
     assert_eq!(read.repeats.len(), 1);
     let is_stop = |event: &kgauge_results::run::Event| event.kind == EventKind::Interrupted;
@@ -361,27 +382,10 @@ fn a_hook_that_fails(dir: &Path) {
 }
 
 fn an_interrupted_run_goes_on(dir: &Path) {
-    let question = question(dir);
-    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
-    let out = dir.join("out");
-    let request = RunRequest {
-        folder: FolderChoice::New(out.clone()),
-        ..RunRequest::new(&question, &target, host(dir))
-    };
-    let mut observer = Recorder::new();
-    observer.stop_in = Some((2, request.stop.clone()));
-    let finished = run(&request, &mut observer).unwrap();
-    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
-    let question = Question::resumed(&out).unwrap();
-    let request = RunRequest {
-        folder: FolderChoice::Resume(out.clone()),
-        ..RunRequest::new(&question, &target, host(dir))
-    };
-    let mut observer = Recorder::new();
-    let finished = run(&request, &mut observer).unwrap();
-    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    run_until(&question(dir), dir, 2);
+    let observer = resume(dir);
     assert_eq!(observer.seen[1], "announced 1");
-    let (read, _) = write_results(&out).unwrap();
+    let (read, _) = write_results(&dir.join("out")).unwrap();
     assert_eq!((read.status, read.repeats.len()), (RunStatus::Complete, 2));
 }
 
@@ -401,29 +405,14 @@ search: {goals: [p99 <= 40 ms], window: 1 s, duration: 2 s, width: 10 %}
 
 fn a_search_finds_a_capacity(dir: &Path) {
     let question = Question::of_text("limited", LIMITED, &ScenarioChanges::default()).unwrap();
-    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
     let out = dir.join("out");
-    let request = RunRequest {
-        folder: FolderChoice::New(out.clone()),
-        seed: Some(7),
-        ..RunRequest::new(&question, &target, host(dir))
-    };
-    let mut observer = Recorder::new();
-    observer.stop_in = Some((3, request.stop.clone()));
-    let finished = run(&request, &mut observer).unwrap();
-    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    run_until(&question, dir, 3);
     let (read, summary) = write_results(&out).unwrap();
     let before = read.search.unwrap().searches;
     assert_eq!((before.len(), before[0].loads.len()), (1, 1));
     assert_eq!((&before[0].end, summary.exit_status), (&None, 130));
 
-    let question = Question::resumed(&out).unwrap();
-    let request = RunRequest {
-        folder: FolderChoice::Resume(out.clone()),
-        ..RunRequest::new(&question, &target, host(dir))
-    };
-    let finished = run(&request, &mut Recorder::new()).unwrap();
-    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    resume(dir);
     let (read, summary) = write_results(&out).unwrap();
     let searches = read.search.unwrap().searches;
     if let Some(SearchEnd::Void { cause }) = &searches[0].end {
@@ -460,30 +449,14 @@ fn an_ab_test_finds_a_difference(dir: &Path) {
         options: AbOptions::default(),
     };
     let question = two_sides(side("1k/s"), &side("1300/s"), &wish).unwrap();
-    let target = RunTarget::parse(RunTarget::DEFAULT, &question).unwrap();
     let out = dir.join("out");
-    let request = RunRequest {
-        folder: FolderChoice::New(out.clone()),
-        seed: Some(7),
-        ..RunRequest::new(&question, &target, host(dir))
-    };
-    let mut observer = Recorder::new();
-    observer.stop_in = Some((3, request.stop.clone()));
-    let finished = run(&request, &mut observer).unwrap();
-    assert_eq!(finished.ended.unwrap(), RepeatEnd::Interrupted);
+    run_until(&question, dir, 3);
     let (read, summary) = write_results(&out).unwrap();
     let before = read.ab.unwrap();
     assert_eq!((before.blocks.len(), &before.end), (1, &None));
     assert_eq!(summary.exit_status, 130);
 
-    let question = Question::resumed(&out).unwrap();
-    let request = RunRequest {
-        folder: FolderChoice::Resume(out.clone()),
-        ..RunRequest::new(&question, &target, host(dir))
-    };
-    let mut observer = Recorder::new();
-    let finished = run(&request, &mut observer).unwrap();
-    assert_eq!(finished.ended.unwrap(), RepeatEnd::Complete);
+    let observer = resume(dir);
     assert!(observer.seen.iter().any(|seen| seen == "pair 2"));
     let (read, summary) = write_results(&out).unwrap();
     let record = read.ab.unwrap();

@@ -181,7 +181,7 @@ impl EmbeddedTarget {
     }
 
     /// The last lines of its log.
-    pub fn log_tail(&self) -> String {
+    pub(crate) fn log_tail(&self) -> String {
         log_tail(&self.log_file)
     }
 

@@ -246,7 +246,9 @@ impl Target {
     pub fn counts(&mut self, limit: Duration) -> Result<Vec<NodeReport>, String> {
         match self {
             Target::Embedded(embedded) => embedded.counts(limit),
-            _ => Err("only nodes of the embedded cluster keep counts".to_owned()),
+            Target::Kafka(_) | Target::Existing(_) => {
+                Err("only nodes of the embedded cluster keep counts".to_owned())
+            }
         }
     }
 

@@ -39,13 +39,13 @@ impl Columns {
         };
         let size = match self {
             Columns::FetchSize(_) => ", fetch.size",
-            _ => "",
+            Columns::Plain | Columns::Rebalance => "",
         };
         let more = match self {
             Columns::Rebalance => {
                 ", rebalance.time.ms, fetch.time.ms, fetch.MB.sec, fetch.nMsg.sec"
             }
-            _ => "",
+            Columns::FetchSize(_) | Columns::Plain => "",
         };
         format!("{times}{size}, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec{more}")
     }
@@ -94,7 +94,7 @@ fn row(columns: Columns, times: &str, from: ReadProgress, to: ReadProgress) -> S
     let (mb, records_read) = (bytes as f64 / MB, records as f64);
     let size = match columns {
         Columns::FetchSize(bytes) => format!(", {bytes}"),
-        _ => String::new(),
+        Columns::Plain | Columns::Rebalance => String::new(),
     };
     let mut text = format!(
         "{times}{size}, {}, {}, {}, {}",

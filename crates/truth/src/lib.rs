@@ -28,8 +28,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kgauge_runner::{
-    HostSetup, Observer, OrRunError, RunError, RunEvent, StopRequests, fresh_number, run_dir,
-    run_id, unix_ms,
+    HostSetup, Observer, OrRunError, RunError, RunEvent, StopRequests, fresh_number, parent_dir,
 };
 use kgauge_scenario::format::seconds;
 use kgauge_scenario::{Scenario, Size};
@@ -266,12 +265,10 @@ struct TruthJson<'a> {
 pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<TruthReport, RunError> {
     let checks = chosen(&request.only)?;
     let started = Instant::now();
-    let number = fresh_number();
-    let id = run_id(unix_ms(), number);
-    let dir = match &request.folder {
-        SuiteFolder::Earlier(dir) => dir.clone(),
-        SuiteFolder::New(dir) => run_dir(Some(dir), "truth", &id)?,
-        SuiteFolder::Default => run_dir(None, "truth", &id)?,
+    let (dir, seed) = match &request.folder {
+        SuiteFolder::Earlier(dir) => (dir.clone(), request.seed.unwrap_or_else(fresh_number)),
+        SuiteFolder::New(dir) => parent_dir(Some(dir), None, "truth", request.seed)?,
+        SuiteFolder::Default => parent_dir(None, None, "truth", request.seed)?,
     };
     let mut suite = Suite {
         request,
@@ -280,10 +277,8 @@ pub fn truth(request: &TruthRequest, observer: &mut dyn Observer) -> Result<Trut
     };
     let is_earlier = suite.is_earlier();
     if !is_earlier {
-        check_is_free(&dir)?;
         suite.announce(&checks);
     }
-    let seed = request.seed.unwrap_or(number);
     let mut runs = Runs::default();
     if is_earlier {
         runs.read(scenarios::BESIDE, &dir, 1)?;
@@ -494,17 +489,6 @@ fn needed(checks: &[&Check]) -> Vec<TruthScenario> {
         }
     }
     needed
-}
-
-fn check_is_free(dir: &Path) -> Result<(), RunError> {
-    let entries = dir.read_dir();
-    if entries.is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(RunError::input(format!(
-            "{} is not empty; name another folder",
-            dir.display()
-        )));
-    }
-    Ok(())
 }
 
 /// Gives a row a wrong expectation: 5 % more, and of what is counted one more.

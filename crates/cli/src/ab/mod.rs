@@ -5,19 +5,17 @@ mod two_targets;
 
 use std::path::Path;
 
+use anyhow::{bail, ensure};
 use kgauge_results::folder::layout::RUN;
 use kgauge_runner::{AbRequest, AbSides, Question, split_settings, two_sides};
 use kgauge_scenario::{AbKind, AbOptions, BuiltIn};
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
-use crate::exit::{ExitStatus, stop};
+use crate::exit::ExitStatus;
 use crate::{pods, run};
 
 pub(crate) use flags::AbArgs;
-
-/// A repeat of a built-in scenario: many short pairs tell more than few long ones.
-const DURATION: &str = "10 s";
 
 /// Measures, keeps everything in run folders, and reports.
 pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
@@ -28,7 +26,7 @@ pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
     let request = request(arguments)?;
     match request.kind {
         AbKind::Targets if arguments.conduct.agents.pods().is_some() => {
-            Err(refused("--agents k8s: measures one target"))
+            bail!("--agents k8s: measures one target")
         }
         AbKind::Targets => {
             let question = side(arguments, 0, &[], &built_in(arguments))?;
@@ -39,10 +37,6 @@ pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
             pods::run_question(&run_arguments(arguments), &question)
         }
     }
-}
-
-fn refused(words: impl std::fmt::Display) -> anyhow::Error {
-    stop(ExitStatus::BadInput, words)
 }
 
 /// What the sides are, and their names.
@@ -82,7 +76,7 @@ fn built_in(arguments: &AbArgs) -> BuiltInArgs {
     let mut built_in = arguments.built_in.clone();
     let is_built_in = |what: &String| BuiltIn::named(what).is_some();
     if arguments.what.iter().all(is_built_in) && !arguments.quick {
-        built_in.default_duration(DURATION);
+        built_in.shorten_repeats();
     }
     built_in
 }
@@ -110,12 +104,7 @@ fn side(
 /// The arguments of the run that measures both sides.
 fn run_arguments(arguments: &AbArgs) -> RunArgs {
     RunArgs {
-        what: arguments.what.first().cloned(),
         targets: arguments.targets.clone(),
-        changes: ScenarioArgs {
-            quick: arguments.quick,
-            ..ScenarioArgs::default()
-        },
         resume: arguments.resume.clone(),
         conduct: arguments.conduct.clone(),
         ..RunArgs::default()
@@ -129,17 +118,16 @@ fn resume(arguments: &AbArgs, dir: &Path) -> anyhow::Result<ExitStatus> {
     }
     let question = Question::resumed(dir)?;
     let Some(plan) = &question.ab else {
-        return Err(refused(format!(
+        bail!(
             "{} is not an A/B test\n  use kgauge run --resume",
             dir.display()
-        )));
+        );
     };
-    if plan.own_sides().len() == 1 {
-        return Err(refused(format!(
-            "{} is one side of an A/B test of two targets\n  resume the folder that has both sides",
-            dir.display()
-        )));
-    }
+    ensure!(
+        plan.own_sides().len() != 1,
+        "{} is one side of an A/B test of two targets\n  resume the folder that has both sides",
+        dir.display()
+    );
     run::run_question(&run_arguments(arguments), &question)
 }
 

@@ -1,15 +1,16 @@
-//! An A/B test of two targets: two runs that take turns, or run at the same time.
+//! `kgauge ab` with two targets: from its flags to its report.
 
 use std::path::Path;
 
+use anyhow::Context;
 use kgauge_live::AbSideObserver;
 use kgauge_runner::{
-    AbPair, AbRequest, FinishedRun, Question, RunRequest, RunTarget, fresh_number, parent_dir,
-    remove_unused, write_results,
+    AbPair, AbRequest, FinishedRun, Question, RunRequest, RunTarget, parent_dir, remove_unused,
+    write_results,
 };
 use kgauge_scenario::AbSide;
 
-use super::{AbArgs, refused, run_arguments};
+use super::{AbArgs, run_arguments};
 use crate::args::RunArgs;
 use crate::exit::{self, ExitStatus};
 use crate::interrupt;
@@ -25,11 +26,9 @@ pub(super) fn start(
 ) -> anyhow::Result<ExitStatus> {
     refuse_server(arguments)?;
     let targets = run::targets(&run_arguments(arguments), question)?;
-    let number = fresh_number();
     let conduct = &arguments.conduct;
     let (out, name) = (conduct.out.as_deref(), conduct.name.as_deref());
-    let parent = parent_dir(out, name, &question.name, number)?;
-    let seed = conduct.seed.unwrap_or(number);
+    let (parent, seed) = parent_dir(out, name, &question.name, conduct.seed)?;
     let pair = AbPair::new(question, request, targets, &parent, seed)?;
     let ended = run_both(arguments, &pair);
     remove_unused(&parent);
@@ -59,19 +58,16 @@ fn resumed_target(
         ..run_arguments(arguments)
     };
     let mut targets = run::targets(&of_side, question)?;
-    targets
-        .pop()
-        .ok_or_else(|| refused("the run has no target"))
+    targets.pop().context("the run has no target")
 }
 
 /// The live page shows one run at a time.
 fn refuse_server(arguments: &AbArgs) -> anyhow::Result<()> {
-    match arguments.conduct.serve {
-        Some(_) => Err(refused(
-            "--serve shows one run at a time, and a test of two targets has two",
-        )),
-        None => Ok(()),
-    }
+    anyhow::ensure!(
+        arguments.conduct.serve.is_none(),
+        "--serve shows one run at a time, and a test of two targets has two"
+    );
+    Ok(())
 }
 
 /// Runs both sides, and reports.

@@ -1,13 +1,13 @@
 //! Lists and ends started clusters; lists the releases that can be started.
 
-use kgauge_runner::clusters_to_stop;
+use kgauge_runner::{OrRunError, clusters_to_stop};
 use kgauge_scenario::format::plural;
 use kgauge_target::kafka::{ClusterRecord, ClusterState, clusters, release_table, versions};
 use serde_json::json;
 
 use crate::args::{ClusterDown, ClusterStatus, ClusterVersions};
 use crate::ask;
-use crate::exit::{ExitStatus, OrStop};
+use crate::exit::ExitStatus;
 use crate::host::{host_setup, state_dir};
 use crate::print;
 

@@ -1,4 +1,4 @@
-//! A run with `--agents k8s:...`: its pods are created, followed and removed.
+//! A run with `--agents k8s:...`: from its flags to its report.
 
 use kgauge_runner::{
     PodRun, PodRunRequest, PodTarget, PodTargetError, Question, RunError, check_agents_plan,
@@ -7,7 +7,7 @@ use kgauge_runner::{
 
 use super::lead_flags::lead_arguments;
 use crate::args::RunArgs;
-use crate::exit::{ExitStatus, stop};
+use crate::exit::{self, ExitStatus};
 use crate::host::{command_line, env_target};
 use crate::run::report;
 use crate::{interrupt, print};
@@ -48,10 +48,8 @@ pub(super) fn deploy(
     let status = ended.lead_status;
     let status = status.map_or(ExitStatus::Defect, ExitStatus::of_code);
     let Some(dir) = ended.dir else {
-        return Err(stop(
-            status,
-            "the lead has no results; its messages above have the reason",
-        ));
+        let words = "the lead has no results; its messages above have the reason";
+        return Ok(exit::failed(status, words));
     };
     let reported = report(&dir, conduct.json, conduct.detail)?;
     // As after a run on this machine: what ended the run counts, and otherwise what the figures say.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use kgauge_kubernetes::{LeadResults, READY_LINE, pack};
+use kgauge_runner::OrRunError;
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::SIGTERM;
 
 use super::lead_flags::parsed;
 use super::{CHECKUP, LeadArgs};
 use crate::args::Command;
-use crate::exit::{self, ExitStatus, OrStop, stop};
+use crate::exit::{self, ExitStatus};
 use crate::{checkup, print, run};
 
 /// Runs the plan, and keeps its results until they are fetched, however the run ends.
@@ -57,10 +58,7 @@ fn measure(arguments: &LeadArgs) -> anyhow::Result<ExitStatus> {
     match parsed(words)? {
         Command::Run(arguments) => run::run_question(&arguments, &run::question(&arguments)?),
         Command::Checkup(arguments) => checkup::checkup(&arguments),
-        _ => Err(stop(
-            ExitStatus::BadInput,
-            "a lead runs a plan or a checkup",
-        )),
+        _ => anyhow::bail!("a lead runs a plan or a checkup"),
     }
 }
 

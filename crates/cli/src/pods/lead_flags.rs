@@ -1,13 +1,12 @@
-//! What a lead in a pod gets of the flags of a run.
+//! The flags of a run that its lead in a pod gets.
 
 use std::ffi::OsStr;
 
 use clap::Parser;
-use kgauge_runner::without_secrets;
+use kgauge_runner::{RunError, without_secrets};
 
 use super::CHECKUP;
 use crate::args::{Arguments, Command, RunArgs};
-use crate::exit::{ExitStatus, stop};
 
 /// The arguments of a lead.
 ///
@@ -48,10 +47,7 @@ pub(super) fn lead_arguments(arguments: &RunArgs) -> anyhow::Result<Vec<String>>
 pub(super) fn parsed<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> anyhow::Result<Command> {
     let parsed = Arguments::try_parse_from(words).map_err(|usage| {
         let text = usage.render().to_string();
-        stop(
-            ExitStatus::BadInput,
-            text.trim_end().trim_start_matches("error: "),
-        )
+        RunError::input(text.trim_end().trim_start_matches("error: "))
     });
     Ok(parsed?.command)
 }
@@ -77,10 +73,7 @@ fn check_flags(arguments: &RunArgs) -> anyhow::Result<()> {
         ),
     ];
     match refused.iter().find(|(is_given, _)| *is_given) {
-        Some((_, flag)) => Err(stop(
-            ExitStatus::BadInput,
-            format!("--agents k8s: does not work with {flag}; leave it out"),
-        )),
+        Some((_, flag)) => anyhow::bail!("--agents k8s: does not work with {flag}; leave it out"),
         None => Ok(()),
     }
 }

@@ -2,14 +2,17 @@
 
 use std::ffi::OsStr;
 
+use anyhow::bail;
 use kgauge_kubernetes::{AgentsManifest, KafkaUserRequest};
-use kgauge_runner::{PodTarget, PodTargetError, check_agents_plan, pod_manifest, pod_options};
+use kgauge_runner::{
+    OrRunError, PodTarget, PodTargetError, check_agents_plan, pod_manifest, pod_options,
+};
 
 use super::ManifestArgs;
 use super::lead_flags::{lead_arguments, parsed};
 use crate::args::{Command, RunArgs, ScenarioArgs};
 use crate::built_in_args::BuiltInArgs;
-use crate::exit::{ExitStatus, OrStop, stop};
+use crate::exit::ExitStatus;
 use crate::host::env_target;
 use crate::print;
 use crate::run::{changes_of, question_of};
@@ -33,8 +36,8 @@ pub(super) fn manifest(arguments: &ManifestArgs) -> anyhow::Result<ExitStatus> {
         ..made
     };
     print::result(&complete.yaml().or_bad_input()?);
-    print::message(
-        "kgauge: the Secret has a token and the login of the Kafka clients; keep it out of public repositories",
+    print::remark(
+        "the Secret has a token and the login of the Kafka clients; keep it out of public repositories",
     );
     Ok(ExitStatus::Good)
 }
@@ -45,17 +48,13 @@ fn flags_of_lead(flags: &[String]) -> anyhow::Result<Vec<String>> {
     let start = ["kgauge", "run", "plan.json", "--agents", "k8s:"];
     let words = start.into_iter().chain(flags.iter().map(String::as_str));
     match parsed(words.map(OsStr::new))? {
-        Command::Run(run) if changes_plan(&run) => Err(stop(
-            ExitStatus::BadInput,
-            "flags that change the plan, such as --set, --verify and --seed, belong before `--`",
-        )),
+        Command::Run(run) if changes_plan(&run) => bail!(
+            "flags that change the plan, such as --set, --verify and --seed, belong before `--`"
+        ),
         Command::Run(run) if run.targets.is_empty() && run.conduct.out.is_none() => {
             lead_arguments(&run)
         }
-        _ => Err(stop(
-            ExitStatus::BadInput,
-            "--target belongs before `--`, and the lead has a folder of its own",
-        )),
+        _ => bail!("--target belongs before `--`, and the lead has a folder of its own"),
     }
 }
 
@@ -69,8 +68,8 @@ fn changes_plan(run: &RunArgs) -> bool {
 /// Without the user there is no login that the other objects could hold.
 fn user_first(user: &KafkaUserRequest) -> anyhow::Result<ExitStatus> {
     print::result(&user.yaml().or_bad_input()?);
-    print::message(&format!(
-        "kgauge: KafkaUser {} does not exist yet, so this is only the user: apply it, and run the command again for the \
+    print::remark(&format!(
+        "KafkaUser {} does not exist yet, so this is only the user: apply it, and run the command again for the \
          other objects",
         user.name
     ));

@@ -11,12 +11,12 @@ use kgauge_analyze::Summary;
 use kgauge_live::{LiveRunState, LiveServer, TerminalObserver};
 use kgauge_results::RunRead;
 use kgauge_runner::{
-    FinishedRun, FolderChoice, Question, RepeatEnd, RunError, RunRequest, RunTarget, name_slug,
-    run as run_one, write_results,
+    FinishedRun, FolderChoice, OrRunError, Question, RepeatEnd, RunError, RunRequest, RunTarget,
+    name_slug, run as run_one, write_results,
 };
 
 use crate::args::RunArgs;
-use crate::exit::{self, ExitStatus, OrStop, stop};
+use crate::exit::{self, ExitStatus};
 use crate::host::{command_line, env_target};
 use crate::interrupt::{self, StopRequests};
 use crate::print;
@@ -44,13 +44,11 @@ pub(crate) fn measure_question(
         write_results(&finished.dir)?;
         match finished.ended? {
             RepeatEnd::Complete => Ok(finished.dir),
-            RepeatEnd::Interrupted => Err(stop(
-                ExitStatus::Interrupted,
-                format!(
-                    "interrupted; the finished trials are in {0}\n  resume with `kgauge run --resume {0}`",
-                    finished.dir.display()
-                ),
-            )),
+            RepeatEnd::Interrupted => Err(RunError::interrupted(format!(
+                "interrupted; the finished trials are in {0}\n  resume with `kgauge run --resume {0}`",
+                finished.dir.display()
+            ))
+            .into()),
         }
     })
 }
@@ -175,12 +173,12 @@ fn serve(arguments: &RunArgs, stopping: &StopRequests) -> anyhow::Result<Option<
     };
     let server = LiveServer::start(text, stopping).or_bad_input()?;
     let at = server.address;
-    print::message(&format!(
-        "kgauge: watch the run at http://{at}/ (metrics for Prometheus: http://{at}/metrics)"
+    print::remark(&format!(
+        "watch the run at http://{at}/ (metrics for Prometheus: http://{at}/metrics)"
     ));
     if !at.ip().is_loopback() {
-        print::message(&format!(
-            "kgauge: --serve {text} listens beyond this machine: anyone who can reach it can \
+        print::remark(&format!(
+            "--serve {text} listens beyond this machine: anyone who can reach it can \
              watch the run without a password"
         ));
     }
@@ -221,11 +219,5 @@ pub(crate) fn ended_status(ended: Result<RepeatEnd, RunError>, summary: &Summary
 
 /// The exit status for a summary.
 pub(crate) fn status(summary: &Summary) -> ExitStatus {
-    match summary.exit_status {
-        0 => ExitStatus::Good,
-        2 => ExitStatus::BadInput,
-        130 => ExitStatus::Interrupted,
-        3 => ExitStatus::TargetFailed,
-        _ => ExitStatus::Failed,
-    }
+    ExitStatus::of_code(summary.exit_status.into())
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use kgauge_runner::{
-    COMPARISON_PAGE, FolderChoice, RunTarget, SummarizedRun, compare_runs, fresh_number,
-    parent_dir, remove_unused, write_results,
+    COMPARISON_PAGE, FolderChoice, RunTarget, SummarizedRun, compare_runs, parent_dir,
+    remove_unused, write_results,
 };
 
 use super::{RunJob, ended_status, show};
@@ -15,11 +15,9 @@ use crate::print;
 impl RunJob<'_> {
     /// Runs on each target with the same seed. A target that fails does not end the others.
     pub(super) fn run_all(&self, targets: &[RunTarget]) -> anyhow::Result<ExitStatus> {
-        let number = fresh_number();
         let conduct = &self.arguments.conduct;
         let (out, name) = (conduct.out.as_deref(), conduct.name.as_deref());
-        let parent = parent_dir(out, name, &self.question.name, number)?;
-        let seed = conduct.seed.unwrap_or(number);
+        let (parent, seed) = parent_dir(out, name, &self.question.name, conduct.seed)?;
         let mut compared: Vec<SummarizedRun> = Vec::new();
         let mut names = Vec::new();
         let mut statuses = Vec::new();
@@ -28,10 +26,7 @@ impl RunJob<'_> {
                 break;
             }
             let of = (index + 1, targets.len());
-            print::message(&format!(
-                "kgauge: target {} of {}: {}",
-                of.0, of.1, target.text
-            ));
+            print::remark(&format!("target {} of {}: {}", of.0, of.1, target.text));
             let dir = parent.join(format!("{}-{}", of.0, target.slug()));
             self.stopping.let_next_begin();
             let (found, status) = self.run_one_of(target, of, dir, seed);
@@ -90,21 +85,14 @@ impl RunJob<'_> {
         names: &[String],
         statuses: &[ExitStatus],
     ) -> anyhow::Result<ExitStatus> {
+        let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
         match compared.as_slice() {
-            [] => {
-                remove_unused(parent);
-            }
+            [] => remove_unused(parent),
             [one] => {
-                print::message(
-                    "kgauge: only one target was measured, so there is nothing to compare",
-                );
-                let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
+                print::remark("only one target was measured, so there is nothing to compare");
                 show(&one.read, &one.summary, json, detail)?;
             }
-            _ => {
-                let (json, detail) = (self.arguments.conduct.json, self.arguments.conduct.detail);
-                keep(&compare_runs(compared, names)?, parent, json, detail)?;
-            }
+            _ => keep(&compare_runs(compared, names)?, parent, json, detail)?,
         }
         Ok(ExitStatus::gravest(statuses))
     }

@@ -3,16 +3,14 @@
 mod flags;
 
 use kgauge_runner::{Question, read_settings, resumed_tune, split_settings, tuned};
-use kgauge_scenario::{BuiltIn, SettingScope, TuneGoal, TuneOptions, TunePreset};
+use kgauge_scenario::{BuiltIn, TuneOptions};
+use serde::de::DeserializeOwned;
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::exit::ExitStatus;
 use crate::run;
 
 pub(crate) use flags::TuneArgs;
-
-/// A repeat of a built-in scenario: many short repeats tell more than few long ones.
-const DURATION: &str = "10 s";
 
 /// Searches, keeps everything in a run folder, and reports.
 pub(crate) fn tune(arguments: &TuneArgs) -> anyhow::Result<ExitStatus> {
@@ -21,12 +19,7 @@ pub(crate) fn tune(arguments: &TuneArgs) -> anyhow::Result<ExitStatus> {
         None => question(arguments)?,
     };
     let arguments = RunArgs {
-        what: arguments.what.clone(),
         targets: arguments.target.iter().cloned().collect(),
-        changes: ScenarioArgs {
-            quick: arguments.quick,
-            ..ScenarioArgs::default()
-        },
         resume: arguments.resume.clone(),
         conduct: arguments.conduct.clone(),
         ..RunArgs::default()
@@ -44,7 +37,7 @@ fn question(arguments: &TuneArgs) -> anyhow::Result<Question> {
     let what = arguments.what.as_deref().unwrap_or(built_in.name());
     let mut built_in = arguments.built_in.clone();
     if BuiltIn::named(what).is_some() && !arguments.quick {
-        built_in.default_duration(DURATION);
+        built_in.shorten_repeats();
     }
     let changes = run::changes_of(&ScenarioArgs {
         quick: arguments.quick,
@@ -66,41 +59,31 @@ fn options(arguments: &TuneArgs) -> anyhow::Result<TuneOptions> {
         read_settings(&together)
     };
     let candidates = arguments.candidates.iter().map(candidate);
+    let scopes = arguments.scopes.iter().map(|scope| named(scope));
     Ok(TuneOptions {
-        goal: arguments.goal.as_deref().map(|goal| match goal {
-            "latency" => TuneGoal::Latency,
-            "cost" => TuneGoal::Cost,
-            _ => TuneGoal::Throughput,
-        }),
+        goal: arguments.goal.as_deref().map(named).transpose()?,
         metric: arguments.metric.clone(),
         keep: arguments.conditions.clone(),
         width: arguments.width.clone(),
         budget: arguments.budget.clone(),
-        scopes: arguments
-            .scopes
-            .iter()
-            .map(|scope| match scope.as_str() {
-                "topic" => SettingScope::Topic,
-                "broker" => SettingScope::Broker,
-                _ => SettingScope::Client,
-            })
-            .collect(),
+        scopes: scopes.collect::<Result<_, _>>()?,
         durability_may_change: arguments.durability_may_change,
-        preset: arguments.preset.as_deref().map(|preset| match preset {
-            "latency" => TunePreset::Latency,
-            "durability" => TunePreset::Durability,
-            "availability" => TunePreset::Availability,
-            _ => TunePreset::Throughput,
-        }),
+        preset: arguments.preset.as_deref().map(named).transpose()?,
         candidates: candidates.collect::<Result<_, _>>()?,
         set: Vec::new(),
     })
+}
+
+/// A value of an enum by the name that it has in files.
+fn named<T: DeserializeOwned>(name: &str) -> serde_json::Result<T> {
+    serde_json::from_value(name.into())
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use clap::Parser;
+    use kgauge_scenario::{SettingScope, TuneGoal};
 
     use super::*;
     use crate::args::{Arguments, Command};

@@ -52,8 +52,7 @@ fn a_stall_shows_in_the_events_on_time_and_in_the_latency() {
     let stages = "{warm-up: 200 ms, hold: 2500 ms}";
     site.write("s.yaml", &scenario(1, stages, "{constant: 1k/s}", stall));
     let output = site.run(&["run", "s.yaml", "--out", "out", "-v"]);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let stderr = check_status(&output, 0);
     let words = "kgauge: fault at 1 s, all nodes: produce requests stalled for 600 ms";
     assert!(stderr.contains(words), "{stderr}");
     let found = faults(&site.path("out"));
@@ -122,7 +121,7 @@ fn a_capacity_is_what_a_run_at_full_speed_measures() {
     let buffer = ["--set", "writers.settings.buffer.memory=256 KiB"];
     let measure = |out: &str| {
         let output = site.run(&[&["run", "s.yaml", "--out", out][..], &buffer].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        check_status(&output, 0);
         let summary = json(&site.path(out).join("summary.json"));
         let flow = &summary["trials"][0]["flows"][0];
         let rate = flow["throughput"]["records_per_s"]["mean"].as_f64();

@@ -1,10 +1,9 @@
 //! Bad input gets its own clear error with a fix and exit status 3, and leaves nothing behind.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use crate::site::{Site, text};
+use crate::fake_program::write_script;
+use crate::site::{Site, check_status, text};
 use crate::{NEWEST, kafka, kgauge, processes};
 
 /// Runs on a target with other environment variables. Returns the exit status and stderr.
@@ -18,18 +17,6 @@ fn run(site: &Site, target: &str, environment: &[(&str, &str)]) -> (Option<i32>,
     assert_eq!(processes(site), [0; 0]);
     assert!(!site.path("out").exists());
     (output.status.code(), text(&output.stderr))
-}
-
-fn program(path: &Path, script: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    // A file that this process has just written may be busy: what another test starts inherits it for a moment.
-    let mut shell = Command::new("sh");
-    shell.args([
-        "-c",
-        "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"",
-        "sh",
-    ]);
-    assert!(shell.arg(path).arg(script).status().unwrap().success());
 }
 
 #[test]
@@ -47,7 +34,8 @@ fn a_missing_or_a_wrong_java_is_refused() {
     );
     assert!(stderr.contains("install a JDK"), "{stderr}");
     let home = site.path("jdk");
-    program(
+    fs::create_dir_all(home.join("bin")).unwrap();
+    write_script(
         &home.join("bin/java"),
         "echo 'openjdk version \"11.0.2\"' >&2",
     );
@@ -62,7 +50,8 @@ fn a_missing_or_a_wrong_java_is_refused() {
 fn no_maven_and_an_unknown_release_and_no_network_are_told_apart() {
     let site = Site::new();
     let bin = site.path("bin");
-    program(&bin.join("java"), "echo 'openjdk version \"17.0.2\"' >&2");
+    fs::create_dir(&bin).unwrap();
+    write_script(&bin.join("java"), "echo 'openjdk version \"17.0.2\"' >&2");
     let cache = site.path("cache");
     let only = |site: &Site, target: &str| {
         let (bin, cache) = (bin.to_str().unwrap(), cache.to_str().unwrap());
@@ -82,7 +71,7 @@ fn no_maven_and_an_unknown_release_and_no_network_are_told_apart() {
     // Maven's messages for a missing release, and without a network.
     let missing =
         "echo '[ERROR] Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9 in x'; exit 1";
-    program(&bin.join("mvn"), missing);
+    write_script(&bin.join("mvn"), missing);
     let (status, stderr) = only(&site, "kafka:9.9.9");
     assert_eq!(status, Some(3), "{stderr}");
     assert!(
@@ -90,7 +79,7 @@ fn no_maven_and_an_unknown_release_and_no_network_are_told_apart() {
         "{stderr}"
     );
     let offline = "echo '[ERROR] Could not transfer artifact x from y: Unknown host y'; exit 1";
-    program(&bin.join("mvn"), offline);
+    write_script(&bin.join("mvn"), offline);
     let (status, stderr) = only(&site, "kafka:4.3.1");
     assert_eq!(status, Some(3), "{stderr}");
     assert!(
@@ -155,7 +144,7 @@ fn an_unpacked_release_is_started_from_its_folder() {
         let target = kafka(NEWEST, "heap=512M");
         let first = [&call[..], &[target.as_str(), "--out", "first"]].concat();
         let output = kgauge(&site, &first).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        check_status(&output, 0);
     }
     let home = home.to_str().unwrap();
     let target = "kafka,heap=512M,jvm=-XX:TieredStopAtLevel=1,warming=off";
@@ -163,5 +152,5 @@ fn an_unpacked_release_is_started_from_its_folder() {
     let output = kgauge(&site, &[&call[..], &second].concat())
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
 }

@@ -8,7 +8,7 @@ use kgauge_client::Interrupt;
 use kgauge_target::kafka::{KafkaSetup, ReleaseTools};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{ServingCluster, Site, good, json, text};
+use crate::site::{ServingCluster, Site, check_status, good, json, text};
 use crate::{NEWEST, cache, kafka, kgauge, serve};
 
 /// Real Kafka that serves until it is dropped, and its own tools.
@@ -311,6 +311,6 @@ repeats: 1
     assert_eq!(readers["group"]["commits_failed"], 0, "{readers}");
     let call = ["run", "anew.yaml", "--out", "none", "--target", "embedded"];
     let refused = kgauge(&site, &call).output().unwrap();
-    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    check_status(&refused, 2);
     assert!(text(&refused.stderr).contains("group.protocol consumer needs Kafka 4.0"));
 }

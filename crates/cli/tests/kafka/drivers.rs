@@ -6,7 +6,7 @@ use std::process::Child;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::site::{Site, check_status, good, json, text, wait_for, wait_until};
+use crate::site::{Site, check_status, children, good, json, wait_for, wait_until};
 use crate::{kafka, kgauge, start};
 
 /// Keys, headers and nulls, so that every part of a record goes through the pipes.
@@ -155,16 +155,11 @@ fn middle(site: &Site, driver: &str) -> (Child, i32) {
 
 /// The child of a process that is a driver.
 fn driver_of(parent: u32) -> Option<i32> {
-    let entries = std::fs::read_dir("/proc").unwrap();
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-    let mut drivers = pids.filter(|pid| {
-        let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        let status = String::from_utf8_lossy(&read("status")).into_owned();
-        let line = String::from_utf8_lossy(&read("cmdline")).into_owned();
-        let is_child = status.contains(&format!("\nPPid:\t{parent}\n"));
-        is_child && (line.contains("KgaugeDriver") || line.contains("kgauge_driver"))
-    });
-    drivers.next()
+    children(parent).into_iter().find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        line.contains("KgaugeDriver") || line.contains("kgauge_driver")
+    })
 }
 
 fn wait_until_gone(pid: i32) {
@@ -180,7 +175,7 @@ fn a_driver_ends_with_ctrl_c_and_with_a_killed_kgauge() {
         let (child, pid) = middle(&site, driver);
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+        check_status(&output, 130);
         assert!(site.path("out/report.html").exists());
         wait_until_gone(pid);
 

@@ -39,7 +39,7 @@ fn three_brokers_lead_their_share_and_all_are_gone_after_ctrl_c() {
     assert_eq!(brokers.as_array().unwrap().len(), 3);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    check_status(&output, 130);
     assert_eq!(processes(&site), [0; 0]);
     assert!(!site.path("out/target-data").exists());
     assert!(site.path("out/report.html").exists());
@@ -60,7 +60,7 @@ fn after_kill_9_cluster_down_ends_what_is_left() {
         "{stdout}"
     );
     let down = kgauge(&site, &["cluster", "down"]).output().unwrap();
-    assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
+    check_status(&down, 0);
     assert!(text(&down.stdout).contains("2 processes, data removed"));
     assert_eq!(processes(&site), [0; 0]);
     assert!(!site.path("out/target-data").exists());
@@ -143,7 +143,7 @@ fn a_cluster_that_is_stopped_while_it_starts_leaves_nothing() {
     });
     kill_process(Pid::from_child(&cluster), Signal::INT).unwrap();
     let output = cluster.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    check_status(&output, 130);
     assert_eq!(processes(&site), [0; 0]);
     assert!(left(&site).is_empty(), "{:?}", left(&site));
 }

@@ -1,6 +1,6 @@
 //! Flows that need more of a broker than produce and fetch: transactions and echoes.
 
-use crate::site::{Site, good, json, text};
+use crate::site::{Site, check_status, good, json};
 use crate::{NEWEST, kafka, kgauge};
 
 const TRANSACTIONS: &str = "\
@@ -72,7 +72,7 @@ fn echoes_come_back_from_three_brokers() {
     let target = kafka(NEWEST, "heap=384M,brokers=3");
     let call = ["run", "e.yaml", "--out", "out", "--target", &target];
     let output = kgauge(&site, &call).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let flow = &json(&site.path("out/summary.json"))["trials"][0]["flows"][0];
     let all = &flow["records_all_stages"];
     assert_eq!(all["acked"], all["echoed"], "{all}");

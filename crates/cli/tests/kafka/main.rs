@@ -12,6 +12,8 @@ mod bad_input;
 mod consuming;
 mod drivers;
 mod ends;
+#[path = "../../../target/src/fake_program.rs"]
+mod fake_program;
 mod flows;
 mod metrics;
 mod mirror;

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::site::{Site, TINY, check_refused, text};
+use crate::site::{Site, TINY, check_refused, check_status, text};
 
 fn checked(site: &Site, arguments: &[&str]) -> String {
     let output = site.run(&[&["check"], arguments].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     text(&output.stdout)
 }
 
@@ -52,7 +52,7 @@ fn mistakes_are_those_of_a_run_and_hide_no_other_file() {
     let site = Site::new();
     site.write("wrong.yaml", &TINY.replace("size: 100 B", "size: 100"));
     let output = site.run(&["check", "wrong.yaml", "tiny.yaml"]);
-    assert_eq!(output.status.code(), Some(2));
+    check_status(&output, 2);
     let run = site.run(&["run", "wrong.yaml"]);
     assert_eq!(text(&output.stderr), text(&run.stderr));
     assert!(text(&output.stdout).contains("tiny: Does it work?"));
@@ -76,8 +76,7 @@ fn a_setting_of_the_only_producer_flow_needs_no_path() {
     );
     site.write("two.yaml", &two);
     let output = site.run(&["check", "two.yaml", "--set", "linger.ms=20"]);
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     let paths = "writers.settings.linger.ms, more.settings.linger.ms";
     assert!(stderr.contains(paths), "{stderr}");
     checked(&site, &["two.yaml", "--set", "more.settings.linger.ms=20"]);
@@ -104,7 +103,7 @@ fn a_goal_that_cannot_be_read_is_the_only_error() {
     // The study has scenarios without producers, which no search fits.
     let call = ["capacity", "linkedin-2014", "--goal", "p99 < 20"];
     let output = Site::new().run(&call);
-    assert_eq!(output.status.code(), Some(2));
+    check_status(&output, 2);
     let expected = "kgauge: error: --goal: `20` has no unit\n  write a unit: `20 s`\n";
     assert_eq!(text(&output.stderr), expected);
 }

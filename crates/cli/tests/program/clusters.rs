@@ -70,7 +70,7 @@ fn kafkas_own_server_properties_start_a_cluster() {
     );
     let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1", "--yes"];
     let output = site.run(&[&call[..], &["--target", &cluster.servers]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     cluster.interrupt();
     let (status, stderr) = cluster.wait();
     assert_eq!(status, Some(0), "{stderr}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::site::{Site, json, text};
+use crate::site::{Site, check_status, json, text};
 
 #[test]
 fn a_run_on_several_targets_ends_with_one_table_of_them() {
@@ -32,7 +32,7 @@ fn a_run_on_several_targets_ends_with_one_table_of_them() {
 
     let call = ["compare", "--baseline", "2", "--out", "again", "--json"];
     let output = site.run(&[&call[..], &folders].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed["baseline"], 1, "counted from 0 in the file");
     assert_eq!(printed, json(&site.path("again/comparison.json")));
@@ -45,7 +45,7 @@ fn a_comparison_can_end_a_build() {
         site.run(&["run", "tiny.yaml", "--repeat", "1", "--out", folder]);
     }
     let output = site.run(&["compare", "one", "other", "--as", "markdown"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     assert!(text(&output.stdout).starts_with("### 2 runs compared"));
     let names = fs::read_dir(site.path("."))
         .unwrap()
@@ -96,7 +96,7 @@ fn a_comparison_is_named_by_its_folders_and_leaves_nothing_behind() {
     }
     let output = site.run(&["compare", "l0", "l20", "-v"]);
     let table = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     assert!(table.contains("l20 against l0"), "{table}");
     assert!(
         !site.path("kgauge-runs").exists(),
@@ -123,8 +123,7 @@ fn a_target_that_fails_does_not_end_the_others() {
     let call = ["run", "tiny.yaml", "--repeat", "1", "--out", "out", "--yes"];
     let targets = ["--target", &address, "--target", "embedded"];
     let output = site.run(&[&call[..], &targets].concat());
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let stderr = check_status(&output, 3);
     assert!(stderr.contains("only one target was measured"), "{stderr}");
     assert!(text(&output.stdout).contains("not Apache Kafka"));
     assert!(site.path("out/2-embedded/report.html").exists());
@@ -134,14 +133,14 @@ fn a_target_that_fails_does_not_end_the_others() {
 fn what_cannot_be_compared_is_refused_in_words() {
     let site = Site::new();
     let output = site.run(&["compare", "nowhere", "neither"]);
-    assert_eq!(output.status.code(), Some(2));
+    check_status(&output, 2);
     assert!(text(&output.stderr).contains("nowhere"));
     site.run(&["run", "tiny.yaml", "--repeat", "1", "--out", "one"]);
     let output = site.run(&["compare", "one"]);
-    assert_eq!(output.status.code(), Some(2));
+    check_status(&output, 2);
     assert!(text(&output.stderr).contains("at least two runs, not 1"));
     let output = site.run(&["compare", "one", "one", "--baseline", "3"]);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    check_status(&output, 2);
 }
 
 #[test]
@@ -156,7 +155,7 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
     let as_json = ["--as", "json"];
     let compared = |arguments: &[&str]| {
         let output = site.run(&[&["compare"], arguments, &as_json[..]].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        check_status(&output, 0);
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
     };
     let spread_text = |comparison: &serde_json::Value| {
@@ -213,8 +212,7 @@ fn several_runs_make_a_side_and_a_run_by_itself_gets_what_is_assumed() {
         (&["a1", "--with"], "--with"),
     ] {
         let output = site.run(&[&["compare"], arguments].concat());
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = check_status(&output, 2);
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
 }

@@ -24,6 +24,12 @@ pub(crate) fn object(site: &Site, kind: &str, name: Option<&str>, object: &Value
     site.write(&format!("bin/get-{kind}{name}.json"), &object.to_string());
 }
 
+/// Words that print the manifest of a run.
+pub(crate) fn manifest<'a>(what: &'a str, target: &'a str) -> [&'a str; 6] {
+    let agents = "k8s:replicas=2,namespace=perf";
+    ["agents", "manifest", agents, what, "--target", target]
+}
+
 /// A command that finds the program.
 pub(crate) fn command(site: &Site, arguments: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::site::{Site, check_refused, text};
+use crate::site::{Site, check_refused, check_status, text};
 
 fn shown(arguments: &[&str]) -> String {
     let output = Site::new().run(arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     text(&output.stdout)
 }
 

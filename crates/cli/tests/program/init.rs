@@ -2,23 +2,23 @@
 
 use std::fs;
 
-use crate::site::{Site, check_refused, text};
+use crate::site::{Site, check_refused, check_status, text};
 
 #[test]
 fn a_new_scenario_can_be_checked_and_is_not_overwritten() {
     let site = Site::new();
     let output = site.run(&["init", "mine.yaml"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     assert!(output.stdout.is_empty());
     let written = fs::read_to_string(site.path("mine.yaml")).unwrap();
     assert_eq!(text(&site.run(&["init", "-"]).stdout), written);
     let checked = site.run(&["check", "mine.yaml"]);
-    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+    check_status(&checked, 0);
 
     site.write("mine.yaml", "precious");
     check_refused(&["init", "latency"], 2, &["is a built-in scenario"]);
     let refused = site.run(&["init", "mine.yaml"]);
-    assert_eq!(refused.status.code(), Some(2));
+    check_status(&refused, 2);
     assert!(text(&refused.stderr).contains("the file exists; use --force"));
     assert_eq!(
         fs::read_to_string(site.path("mine.yaml")).unwrap(),
@@ -39,7 +39,7 @@ fn a_command_line_of_kafkas_tool_becomes_a_scenario_that_runs() {
     let line = "bin/kafka-producer-perf-test.sh --topic t --num-records 500 --record-size 100 \
                 --throughput 1000 --producer-props bootstrap.servers=b1:9092 acks=1 linger.ms=0";
     let output = site.run(&["init", "perf.yaml", "--from-perf-test", line]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let written = fs::read_to_string(site.path("perf.yaml")).unwrap();
     assert!(
         written.contains("# Run it with --target b1:9092"),
@@ -47,7 +47,7 @@ fn a_command_line_of_kafkas_tool_becomes_a_scenario_that_runs() {
     );
     let run = ["run", "perf.yaml", "--out", "out", "--repeat", "1"];
     let output = site.run(&[&run[..], &["--set", "stages.warm-up=0 s"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let summary = crate::site::json(&site.path("out/summary.json"));
     assert_eq!(summary["trials"][0]["counted"][0]["acked"], 500);
 }

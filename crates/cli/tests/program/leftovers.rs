@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::site::{ServingCluster, Site, children, good, text, wait_until};
+use crate::site::{ServingCluster, Site, check_status, children, good, text, wait_until};
 
 /// A secured cluster that serves, and the process of its nodes.
 fn up(site: &Site) -> (ServingCluster, Pid) {
@@ -146,8 +146,7 @@ fn of_several_clusters_none_is_ended_unless_it_is_named() {
     let site = Site::new();
     let mut clusters = ["one", "two", "three"].map(|name| Detached::new(&site, name));
     let refused = site.run(&["cluster", "down"]);
-    let stderr = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&refused, 2);
     for words in [
         "3 clusters are running; name those to stop, or pass --all",
         "\n  two  Apache Kafka 4.3.1",

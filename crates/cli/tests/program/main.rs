@@ -42,7 +42,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use site::{Site, TINY, check_refused, json, text, wait_for, wait_until};
+use site::{Site, TINY, check_refused, check_status, json, text, wait_for, wait_until};
 
 #[test]
 fn a_run_ends_with_a_table_a_summary_and_a_report() {
@@ -88,7 +88,7 @@ fn a_ceiling_is_measured_for_the_flows_that_are_asked_for() {
         call.extend(["--set", set]);
     }
     let output = site.run(&call);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let ceilings: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = ceilings["rows"].as_array().unwrap();
     let number = |row: &Value, key: &str| row[key].as_f64().unwrap();
@@ -117,7 +117,7 @@ fn the_report_is_a_function_of_the_folder() {
     fs::remove_file(site.path("out/report.html")).unwrap();
     fs::remove_file(site.path("out/summary.json")).unwrap();
     let output = site.run(&["report", "out"]);
-    assert_eq!(output.status.code(), Some(0));
+    check_status(&output, 0);
     assert_eq!(fs::read(site.path("out/report.html")).unwrap(), before);
 }
 
@@ -127,7 +127,7 @@ fn a_saved_plan_repeats_the_run() {
     let first = ["run", "tiny.yaml", "--out", "one"];
     site.run(&[&first[..], &["--repeat", "1", "--seed", "7"]].concat());
     let output = site.run(&["run", "one/plan.json", "--out", "two", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let (one, two) = (
         json(&site.path("one/plan.json")),
         json(&site.path("two/plan.json")),
@@ -155,7 +155,7 @@ fn all_mistakes_of_a_scenario_are_shown_at_once() {
     site.write("wrong.yaml", &wrong);
     let output = site.run(&["run", "wrong.yaml"]);
     let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2));
+    check_status(&output, 2);
     for word in [
         "wrong.yaml:3:1",
         "did you mean `question`",
@@ -246,7 +246,7 @@ fn a_folder_with_something_in_it_is_left_alone() {
     fs::create_dir(site.path("out")).unwrap();
     site.write("out/mine.txt", "precious");
     let output = site.run(&["run", "tiny.yaml", "--out", "out"]);
-    assert_eq!(output.status.code(), Some(2));
+    check_status(&output, 2);
     assert_eq!(
         fs::read_to_string(site.path("out/mine.txt")).unwrap(),
         "precious"
@@ -268,7 +268,7 @@ fn ctrl_c_ends_a_run_cleanly_and_still_reports() {
     let sent = Instant::now();
     kill_process(Pid::from_child(&run), Signal::INT).unwrap();
     let output = run.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    check_status(&output, 130);
     assert!(
         sent.elapsed() < Duration::from_secs(20),
         "{:?}",
@@ -298,7 +298,7 @@ fn a_killed_run_leaves_nothing_running_and_a_report_can_be_made_of_it() {
         "{}",
         text(&output.stdout)
     );
-    assert_eq!(output.status.code(), Some(3));
+    check_status(&output, 3);
     assert!(
         fs::read_to_string(site.path("out/report.html"))
             .unwrap()

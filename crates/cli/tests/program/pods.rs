@@ -58,8 +58,7 @@ impl FakeKubernetes {
     #[track_caller]
     fn check_refused(&self, words: &[&str]) {
         let output = self.run();
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = check_status(&output, 2);
         for words in words {
             assert!(stderr.contains(words), "{words}: {stderr}");
         }
@@ -186,8 +185,7 @@ fn a_missing_right_and_a_quota_are_named() {
     }]});
     fake.site.write("bin/get-events.json", &event.to_string());
     let output = child.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     assert!(stderr.contains("exceeded quota: small"), "{stderr}");
     fake.check_removed();
     fake.await_end();
@@ -199,8 +197,7 @@ fn ctrl_c_ends_the_run_in_the_pods_and_brings_what_there_is() {
     let child = fake.start_long();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let stderr = check_status(&output, 130);
     assert!(fake.site.path("out/report.html").exists(), "{stderr}");
     fake.check_removed();
     fake.await_end();
@@ -214,8 +211,7 @@ fn a_killed_lead_is_named() {
     let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
     let output = child.wait_with_output().unwrap();
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     assert!(
         stderr.contains("pod lead ended: Error (exit status 137)"),
         "{stderr}"
@@ -301,14 +297,7 @@ fn a_saved_plan_keeps_its_seed_unless_the_user_gives_another() {
     let site = Site::new();
     let first = site.run(&["run", "counted.yaml", "--seed", "7", "--out", "first"]);
     check_status(&first, 0);
-    let call = [
-        "agents",
-        "manifest",
-        "k8s:replicas=2,namespace=perf",
-        "first/plan.json",
-        "--target",
-        "a:1",
-    ];
+    let call = fake_kubectl::manifest("first/plan.json", "a:1");
     for (more, seed) in [(vec![], 7), (vec!["--seed", "9"], 9)] {
         let manifest = good(&site.run(&[&call[..], &more[..]].concat()));
         assert!(
@@ -321,14 +310,7 @@ fn a_saved_plan_keeps_its_seed_unless_the_user_gives_another() {
 #[test]
 fn a_manifest_has_the_flags_of_the_lead() {
     let site = Site::new();
-    let call = [
-        "agents",
-        "manifest",
-        "k8s:replicas=2,namespace=perf",
-        "counted.yaml",
-        "--target",
-        "a:1",
-    ];
+    let call = fake_kubectl::manifest("counted.yaml", "a:1");
     let manifest = good(&site.run(&[&call[..], &["--", "--agents-lost", "tolerate"]].concat()));
     assert!(manifest.contains("- --agents-lost=tolerate"), "{manifest}");
     for (flag, words) in [

@@ -198,7 +198,7 @@ fn messages_that_stderr_does_not_take_stop_nothing() {
             .stdout(Broken::Pipe.stream())
             .stderr(Broken::Pipe.stream()),
     );
-    assert_eq!(output.status.code(), Some(0));
+    check_status(&output, 0);
     assert_eq!(json(&site.path("there/run.json"))["status"], "complete");
     cluster.end();
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::site::{Site, check_refused, json, text};
+use crate::site::{Site, check_refused, check_status, json, text};
 
 /// The folders below `kgauge-runs`, sorted.
 fn folders(site: &Site) -> Vec<PathBuf> {
@@ -20,7 +20,7 @@ fn runs_have_names_and_are_listed_and_pruned() {
     let site = Site::new();
     for name in ["before: 20 ms", "after"] {
         let output = site.run(&["run", "counted.yaml", "--name", name]);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        check_status(&output, 0);
         let table = text(&output.stdout);
         assert!(table.contains(name), "{table}");
     }
@@ -66,7 +66,7 @@ fn runs_have_names_and_are_listed_and_pruned() {
     fs::create_dir(site.path("kgauge-runs/mine")).unwrap();
     let prune = ["runs", "--prune", "--keep", "1"];
     let refused = site.run(&prune);
-    assert_eq!(refused.status.code(), Some(2));
+    check_status(&refused, 2);
     let stderr = text(&refused.stderr);
     assert!(
         stderr.contains("before-20-ms-20") && stderr.contains("use --yes"),
@@ -76,7 +76,7 @@ fn runs_have_names_and_are_listed_and_pruned() {
     let young = site.run(&["runs", "--prune", "--older-than", "1d", "--yes"]);
     assert_eq!((young.status.code(), young.stdout.len()), (Some(0), 0));
     let pruned = site.run(&[&prune[..], &["--yes"]].concat());
-    assert_eq!(pruned.status.code(), Some(0), "{}", text(&pruned.stderr));
+    check_status(&pruned, 0);
     assert!(text(&pruned.stdout).starts_with("removed kgauge-runs/before-20-ms-20"));
     assert_eq!(
         folders(&site),
@@ -88,7 +88,7 @@ fn runs_have_names_and_are_listed_and_pruned() {
 fn a_list_of_no_runs_and_wrong_conditions_are_refused_in_words() {
     let site = Site::new();
     let none = site.run(&["runs"]);
-    assert_eq!(none.status.code(), Some(0), "{}", text(&none.stderr));
+    check_status(&none, 0);
     assert_eq!(text(&none.stdout), "0 runs in kgauge-runs, 0 bytes\n");
     check_refused(&["runs", "nowhere"], 2, &["cannot read nowhere"]);
     check_refused(&["runs", "--prune"], 2, &["--older-than TIME or --keep N"]);
@@ -110,12 +110,12 @@ fn the_environment_names_a_target_that_the_option_overrides() {
         command.env("KGAUGE_TARGET", "embedded:2").output().unwrap()
     };
     let output = run(&["--out", "one"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let head = json(&site.path("one/run.json"));
     assert_eq!(head["target"], "embedded:2");
     let command = head["command"].as_array().unwrap();
     assert_eq!(command[command.len() - 2..], ["--target", "embedded:2"]);
     let output = run(&["--out", "two", "--target", "embedded"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     assert_eq!(json(&site.path("two/run.json"))["target"], "embedded");
 }

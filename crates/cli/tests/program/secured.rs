@@ -6,7 +6,9 @@ use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::site::{ServingCluster, Site, children, files, good, json, text, wait_for, wait_until};
+use crate::site::{
+    ServingCluster, Site, check_status, children, files, good, json, text, wait_for, wait_until,
+};
 
 fn is_empty(dir: &Path) -> bool {
     fs::read_dir(dir).map_or(true, |mut entries| entries.next().is_none())
@@ -87,7 +89,7 @@ fn no_secret_of_an_embedded_cluster_is_seen_anywhere() {
             );
         }
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        check_status(&output, 0);
         shows("stdout", &output.stdout);
         shows("stderr", &output.stderr);
         for path in files(&site.path("out")) {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use crate::fake_kubectl;
-use crate::site::{ServingCluster, Site, files, good, json as read_json, text};
+use crate::site::{ServingCluster, Site, check_status, files, good, json as read_json, text};
 
 struct FakeKubernetes {
     site: Site,
@@ -124,14 +124,12 @@ fn what_is_missing_ends_with_its_status_and_a_fix() {
         ("strimzi:kafka/my-cluster,port=1", "listener=NAME"),
     ] {
         let output = fake.run(target);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        let stderr = check_status(&output, 2);
         assert!(stderr.contains(words), "{target}: {stderr}");
     }
     fake.kafka("127.0.0.1:1", false, "tls");
     let output = fake.run("strimzi:kafka/my-cluster,listener=external");
-    let stderr = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&output, 2);
     assert!(stderr.contains("add user=NAME"), "{stderr}");
     assert!(!fake.site.path("out").exists());
 }
@@ -143,14 +141,7 @@ fn a_manifest_has_the_user_and_says_what_was_found() {
     let login = "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"u\" \
                  password=\"p\";";
     fake.secret("kgauge", &[("sasl.jaas.config", login)]);
-    let call = [
-        "agents",
-        "manifest",
-        "k8s:replicas=2,namespace=perf",
-        "counted.yaml",
-        "--target",
-        "strimzi:kafka/my-cluster,user=kgauge",
-    ];
+    let call = fake_kubectl::manifest("counted.yaml", "strimzi:kafka/my-cluster,user=kgauge");
     let output = fake_kubectl::command(&fake.site, &call).output().unwrap();
     let manifest = good(&output);
     for kind in ["KafkaUser", "Secret", "ConfigMap", "Service", "Job"] {

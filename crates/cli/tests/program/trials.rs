@@ -49,8 +49,7 @@ fn a_trial_that_fails_does_not_end_the_run() {
 
     // Resuming repeats what failed.
     let again = site.run(&["run", "--resume", "out"]);
-    let stderr = text(&again.stderr);
-    assert_eq!(again.status.code(), Some(3), "{stderr}");
+    let stderr = check_status(&again, 3);
     assert!(stderr.contains("1 trial, 2 repeats left to do"), "{stderr}");
     let found = trials(&json(&site.path("out/summary.json")));
     let why = found["bad"].2.clone().unwrap();
@@ -184,7 +183,7 @@ fn an_interrupted_run_goes_on_to_the_same_results() {
         "what a killed run has left is removed: {data:?}"
     );
     let nothing = site.run(&more);
-    assert_eq!(nothing.status.code(), Some(2));
+    check_status(&nothing, 2);
     let stderr = text(&nothing.stderr);
     assert!(stderr.contains("there is nothing left to do"), "{stderr}");
 }
@@ -211,11 +210,11 @@ fn a_run_that_cannot_be_resumed_is_refused() {
         );
     }
     let both = site.run(&["run", "tiny.yaml", "--resume", "empty"]);
-    assert_eq!(both.status.code(), Some(2));
+    check_status(&both, 2);
     good(&site.run(&["run", "counted.yaml", "--out", "whole"]));
     let two = ["--target", "embedded", "--target", "embedded:2"];
     let two = site.run(&[&["run", "--resume", "whole"][..], &two].concat());
-    assert_eq!(two.status.code(), Some(2));
+    check_status(&two, 2);
     assert!(text(&two.stderr).contains("one target"));
 }
 
@@ -226,7 +225,7 @@ fn half_failed(site: &Site, more: &[&str]) {
     varied(site, 1, &vary);
     let call = ["run", "varied.yaml", "--out", "out", "--seed", "1"];
     let output = site.run(&[&call[..], more].concat());
-    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    check_status(&output, 3);
 }
 
 #[test]
@@ -253,7 +252,7 @@ fn data_that_was_kept_survives_a_resumed_run() {
     half_failed(&site, &["--keep"]);
     assert!(site.path("out/target-data").exists());
     let output = site.run(&["run", "--resume", "out"]);
-    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    check_status(&output, 3);
     assert!(site.path("out/target-data").exists());
 }
 
@@ -307,8 +306,7 @@ fn security_is_varied_like_anything_else() {
     // A scenario does not override what --target sets.
     let call = ["run", "varied.yaml", "--target", "embedded,security=mtls"];
     let refused = site.run(&call);
-    let stderr = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    let stderr = check_status(&refused, 2);
     assert!(stderr.contains("sets security"), "{stderr}");
 }
 

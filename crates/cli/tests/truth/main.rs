@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use site::{Site, check_refused, json, text};
+use site::{Site, check_refused, check_status, json, text};
 
 /// One test at a time, and up to three times: a run may fail on a machine that pauses for many seconds.
 fn tries(test: fn()) {
@@ -115,7 +115,7 @@ fn a_stall_is_measured_as_arithmetic_says_and_a_wrong_recorder_is_caught() {
                 "truth", "--again", "out", "--only", "stall", "--json", "--doubt",
             ];
             let output = site.run(&[&call[..], &[doubt]].concat());
-            assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+            check_status(&output, 1);
             let report: Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(report["good"], false);
             rows(&report)
@@ -203,7 +203,7 @@ fn without_java_the_row_of_kafkas_tool_says_what_is_missing() {
         .env_remove("JAVA_HOME")
         .output();
     let output = output.unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    check_status(&output, 0);
     let table = text(&output.stdout);
     assert!(table.contains("not done"), "{table}");
     assert!(table.contains("needs Java, but none was found"), "{table}");

@@ -102,7 +102,7 @@ impl RunPod {
         label.map_or("", String::as_str)
     }
 
-    pub(super) fn is_lead(&self) -> bool {
+    fn is_lead(&self) -> bool {
         self.component() == "lead"
     }
 

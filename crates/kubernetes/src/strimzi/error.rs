@@ -156,7 +156,15 @@ impl StrimziError {
                     | KubectlError::TimedOut { .. }
                     | KubectlError::Failed { .. }
             ),
-            _ => true,
+            StrimziError::NotInstalled(_)
+            | StrimziError::NoCluster { .. }
+            | StrimziError::NoListener { .. }
+            | StrimziError::NoUser { .. }
+            | StrimziError::LoginKind { .. }
+            | StrimziError::NoSecret { .. }
+            | StrimziError::NoUserSecret { .. }
+            | StrimziError::SecretKey { .. }
+            | StrimziError::Config { .. } => true,
         }
     }
 }

@@ -101,7 +101,7 @@ fn wire_bytes(record_bytes: u64) -> f64 {
 }
 
 /// `default.replication.factor` of the first broker that reports it; Kafka's default is 1.
-pub(crate) fn default_replication(census: &ClusterCensus) -> u16 {
+fn default_replication(census: &ClusterCensus) -> u16 {
     setting(census, "default.replication.factor").unwrap_or(1)
 }
 

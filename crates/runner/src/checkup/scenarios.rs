@@ -226,7 +226,7 @@ fn from_start(basis: &ScenarioBasis<'_>) -> String {
 }
 
 /// What the capacity writes in a few seconds, but no more than a third of what may be on disk.
-pub(crate) fn records_from_start(basis: &ScenarioBasis<'_>) -> u64 {
+fn records_from_start(basis: &ScenarioBasis<'_>) -> u64 {
     let limits = basis.limits;
     let stored = (limits.record_bytes * u64::from(limits.replication)) as f64;
     let by_rate = basis.capacity.min(limits.rate_max) * basis.lengths.preload_s as f64;

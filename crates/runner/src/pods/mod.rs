@@ -20,7 +20,10 @@ pub use target::{PodTarget, PodTargetError};
 pub fn pod_options(text: &str) -> Result<PodOptions, RunError> {
     match text.parse::<AgentsSpec>().or_bad_input()? {
         AgentsSpec::Kubernetes { options } => PodOptions::read(&options).or_bad_input(),
-        _ => Err(RunError::input(format!(
+        AgentsSpec::Local { .. }
+        | AgentsSpec::Ssh { .. }
+        | AgentsSpec::Listening { .. }
+        | AgentsSpec::Joining { .. } => Err(RunError::input(format!(
             "{text} names no pods; write k8s:replicas=25,namespace=perf"
         ))),
     }

@@ -13,9 +13,9 @@ use super::pod_manifest;
 use super::target::PodTarget;
 use crate::checkup::CheckupRequest;
 use crate::error::{OrRunError, RunError};
-use crate::ids::{fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
+use crate::ids::{check_free, fresh_number, name_slug, remove_unused, run_dir, run_id, unix_ms};
 use crate::question::Question;
-use crate::request::{Consent, ConsentAnswer};
+use crate::request::Consent;
 use crate::stop::StopRequests;
 
 /// A run whose load comes from pods.
@@ -75,7 +75,7 @@ impl<'a> PodRun<'a> {
         let id = run_id(unix_ms(), fresh_number());
         let name = name_slug(request.name.unwrap_or(&question.name))?;
         let out = run_dir(request.out, &name, &id)?;
-        check_out(&out)?;
+        check_free(&out)?;
         let instance = format!("kgauge-{id}");
         let (target, seed) = (request.target, request.seed);
         let (options, more) = (request.options, request.lead_arguments);
@@ -119,13 +119,7 @@ impl<'a> PodRun<'a> {
             None => self.question.preview(self.seed)?.to_string(),
         };
         message(&preview);
-        match ask() {
-            ConsentAnswer::Yes => Ok(()),
-            ConsentAnswer::No => Err(RunError::interrupted("not started; nothing was created")),
-            ConsentAnswer::NobodyThere => Err(RunError::input(
-                "cannot ask for confirmation: stdin is not a terminal (use --yes)",
-            )),
-        }
+        ask().confirmed("not started; nothing was created")
     }
 
     /// Runs the question in pods, and puts its run folder on this machine. Nothing stays in the cluster, however it
@@ -200,20 +194,6 @@ fn failed(error: &DeployError) -> RunError {
     match error {
         DeployError::Interrupted => RunError::interrupted(words),
         _ => RunError::input(words),
-    }
-}
-
-fn check_out(out: &Path) -> Result<(), RunError> {
-    let is_free = match fs::read_dir(out) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(_) => !out.exists(),
-    };
-    match is_free {
-        true => Ok(()),
-        false => Err(RunError::input(format!(
-            "--out {}: the folder is not empty; name another",
-            out.display()
-        ))),
     }
 }
 

@@ -7,7 +7,7 @@ use kgauge_kubernetes::{
 use kgauge_target::TargetSpec;
 
 use crate::error::{OrRunError, RunError};
-use crate::target_text::strimzi_error;
+use crate::target_text::{is_loopback, strimzi_error, strimzi_remarks};
 
 /// What pods need to know about the target.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl PodTarget {
             .into());
         };
         let mut servers = config.bootstrap_servers.iter();
-        if servers.all(|server| is_local(&server.host)) {
+        if servers.all(|server| is_loopback(&server.host)) {
             return Err(RunError::input(format!(
                 "target {text} is on this machine, which pods cannot reach under that address; name one that they can"
             ))
@@ -81,10 +81,6 @@ impl PodTarget {
     }
 }
 
-fn is_local(host: &str) -> bool {
-    host == "localhost" || host.starts_with("127.") || host == "::1"
-}
-
 fn strimzi(
     text: String,
     spec: &StrimziSpec,
@@ -95,13 +91,8 @@ fn strimzi(
         StrimziError::NoUserSecret { user, .. } => PodTargetError::NoUser(user),
         error => PodTargetError::Other(strimzi_error(&text, &error)),
     })?;
-    remark(&format!(
-        "Strimzi cluster {spec}: listener {}, {}",
-        cluster.listener,
-        cluster.config.servers()
-    ));
-    if let Some(why) = &cluster.metrics_absent {
-        remark(&format!("no broker metrics: {why}"));
+    for found in strimzi_remarks(spec, &cluster) {
+        remark(&found);
     }
     Ok(PodTarget {
         text,

@@ -345,14 +345,13 @@ fn polls(
     let reads_committed = reads_committed(repeat.trial);
     let (mut polls, mut before, mut are_whole) = (Vec::new(), 0, true);
     for (flow, plan) in repeat.trial.flows.iter().enumerate() {
-        let (consumers, settings) = match plan {
+        let (consumers, of_group, settings) = match plan {
             FlowPlan::Produce(_) => continue,
-            FlowPlan::Consume(plan) => (plan.consumers_all(), &plan.settings),
-            FlowPlan::Echo(plan) => (plan.consumers, &plan.consumer_settings),
-        };
-        let of_group = match plan {
-            FlowPlan::Consume(plan) if plan.group.is_some() => plan.consumers.max(1),
-            _ => 1,
+            FlowPlan::Consume(plan) => {
+                let of_group = plan.group.as_ref().map_or(1, |_| plan.consumers.max(1));
+                (plan.consumers_all(), of_group, &plan.settings)
+            }
+            FlowPlan::Echo(plan) => (plan.consumers, 1, &plan.consumer_settings),
         };
         // Others get records of aborted transactions, too.
         let is_same = settings.read_committed == reads_committed;

@@ -16,7 +16,7 @@ use kgauge_scenario::Driver;
 pub use error::DriverBuildError;
 
 use crate::kafka::fetch::{self, MavenRequest};
-use crate::kafka::{KafkaSetup, Version, java};
+use crate::kafka::{JVM, KafkaSetup, Version, java};
 use build::{DriverBuild, first_lines};
 
 const JAVA_SOURCE: &str = include_str!("../../../../drivers/java/KgaugeDriver.java");
@@ -28,16 +28,11 @@ const JAVA_MIN: u32 = 11;
 const JAVA_CLASS: &str = "KgaugeDriver";
 const C_PROGRAM: &str = "kgauge_driver";
 
-/// JVM flags, as in Kafka's own `kafka-run-class.sh` of 4.3.1. The heap also fits the buffer of the largest flows.
+/// JVM flags besides those of all Java processes: the rest of Kafka's `kafka-run-class.sh` of 4.3.1, and a heap that
+/// fits the buffer of the largest flows.
 const JVM_FLAGS: &[&str] = &[
     "-Xmx512M",
-    "-server",
-    "-XX:+UseG1GC",
-    "-XX:MaxGCPauseMillis=20",
-    "-XX:InitiatingHeapOccupancyPercent=35",
-    "-XX:+ExplicitGCInvokesConcurrent",
     "-XX:MaxInlineLevel=15",
-    "-Djava.awt.headless=true",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 ];
 
@@ -121,7 +116,7 @@ fn java_driver(
     let mut class_path = dir.into_os_string();
     class_path.push(":");
     class_path.push(jars);
-    let mut arguments: Vec<OsString> = JVM_FLAGS.iter().map(OsString::from).collect();
+    let mut arguments: Vec<OsString> = JVM.iter().chain(JVM_FLAGS).map(OsString::from).collect();
     arguments.extend(["-cp".into(), class_path, JAVA_CLASS.into()]);
     Ok(DriverCommand {
         program: java.path,
@@ -174,25 +169,12 @@ fn librdkafka(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::fake_program::write_script;
 
     /// A machine with only the programs in `path`.
     fn setup(dir: &std::path::Path, path: &std::path::Path) -> KafkaSetup {
-        KafkaSetup {
-            name: String::new(),
-            cache_dir: dir.join("cache"),
-            state_dir: dir.join("state"),
-            data_dir: dir.join("data"),
-            keep_data: false,
-            log_dir: dir.join("logs"),
-            java_home: None,
-            path: Some(path.as_os_str().to_owned()),
-            time_limit: Duration::from_secs(1),
-            remark: |_| (),
-        }
+        KafkaSetup::below(dir, Some(path.as_os_str().to_owned()))
     }
 
     fn script(dir: &std::path::Path, name: &str, text: &str) {

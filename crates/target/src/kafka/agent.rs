@@ -162,18 +162,7 @@ mod tests {
         let calls = dir.join("calls").display().to_string();
         write_script(&maven, &format!("echo called >> {calls}\n{script}"));
         let path = std::env::join_paths([dir.join("bin"), "/usr/bin".into(), "/bin".into()]);
-        KafkaSetup {
-            name: "x".to_owned(),
-            cache_dir: dir.join("cache"),
-            state_dir: dir.join("state"),
-            data_dir: dir.join("data"),
-            keep_data: false,
-            log_dir: dir.join("logs"),
-            java_home: None,
-            path: Some(path.unwrap()),
-            time_limit: Duration::from_secs(600),
-            remark: |_| {},
-        }
+        KafkaSetup::below(dir, Some(path.unwrap()))
     }
 
     fn why(setup: &KafkaSetup, limit: Duration) -> String {

@@ -1,7 +1,6 @@
 //! A running Apache Kafka cluster that kgauge started.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -336,12 +335,7 @@ impl KafkaTarget {
             &self.record.data_dirs
         };
         for dir in data.iter().chain([&self.record.conf_dir]) {
-            match fs::remove_dir_all(dir) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(KafkaError::file(dir)(error));
-                }
-                _ => {}
-            }
+            registry::remove(dir).map_err(KafkaError::file(dir))?;
         }
         for dir in &self.record.control_groups {
             control_group::remove(dir);

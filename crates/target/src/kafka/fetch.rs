@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,6 +11,7 @@ use kgauge_client::Interrupt;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::error::KafkaError;
+use super::registry;
 use super::release::{Artifact, KafkaDistribution};
 use super::setup::KafkaSetup;
 use super::version::Version;
@@ -221,10 +221,7 @@ fn version_of(name: &str) -> Option<Version> {
 }
 
 pub(crate) fn remove(dir: &Path) -> Result<(), KafkaError> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(KafkaError::file(dir)(error)),
-        _ => Ok(()),
-    }
+    registry::remove(dir).map_err(KafkaError::file(dir))
 }
 
 /// A lock that is held as long as the file is open; the kernel releases it in any case.

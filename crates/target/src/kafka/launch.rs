@@ -28,7 +28,7 @@ pub(crate) const JVM: &[&str] = &[
 ];
 
 /// A sufficient heap for ZooKeeper, MiB.
-pub(crate) const ZOOKEEPER_HEAP_MIB: u64 = 256;
+const ZOOKEEPER_HEAP_MIB: u64 = 256;
 
 /// The inputs of all command lines.
 #[derive(Debug)]

@@ -300,7 +300,6 @@ mod tests {
         let config = |servers: &str| ClientConfig::from_servers(servers).unwrap();
         let (source, destination) = (config("a:1,b:2"), config("c:3"));
         let settings = settings.iter();
-        let nowhere = PathBuf::new();
         properties(&MirrorSetup {
             source: MirrorEnd {
                 config: &source,
@@ -317,18 +316,7 @@ mod tests {
             settings: &settings
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
                 .collect(),
-            setup: &KafkaSetup {
-                name: String::new(),
-                cache_dir: nowhere.clone(),
-                state_dir: nowhere.clone(),
-                data_dir: nowhere.clone(),
-                keep_data: false,
-                log_dir: nowhere,
-                java_home: None,
-                path: None,
-                time_limit: Duration::ZERO,
-                remark: |_| {},
-            },
+            setup: &KafkaSetup::below(Path::new("nowhere"), None),
         })
         .unwrap()
     }

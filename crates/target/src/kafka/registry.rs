@@ -215,7 +215,8 @@ fn has_content(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_dir() || facts.len() > 0)
 }
 
-fn remove(dir: &Path) -> io::Result<()> {
+/// Removes a folder, if there is one.
+pub(crate) fn remove(dir: &Path) -> io::Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

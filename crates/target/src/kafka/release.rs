@@ -5,13 +5,13 @@
 use super::version::Version;
 
 /// The releases that kgauge is tested with, oldest first.
-pub const CHECKED: &[&str] = &[
+pub(crate) const CHECKED: &[&str] = &[
     "0.8.2.2", "0.10.1.0", "1.0.2", "2.8.2", "3.9.1", "4.1.1", "4.3.1",
 ];
 
 /// The coordination of a cluster's brokers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coordination {
+pub(crate) enum Coordination {
     /// ZooKeeper, a separate process.
     ZooKeeper,
     /// KRaft controllers (KIP-500).
@@ -20,7 +20,7 @@ pub enum Coordination {
 
 /// The logger in the jars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Logger {
+pub(crate) enum Logger {
     /// log4j 1 or reload4j, configured by a properties file.
     Log4j,
     /// slf4j-simple, configured by system properties.
@@ -28,7 +28,7 @@ pub enum Logger {
 }
 
 /// A Maven artifact: group, name, version.
-pub type Artifact = (&'static str, String, String);
+pub(crate) type Artifact = (&'static str, String, String);
 
 /// A release, and its requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +38,13 @@ pub struct KafkaDistribution {
     /// Whether kgauge is tested with it.
     pub checked: bool,
     /// Its coordination.
-    pub coordination: Coordination,
+    pub(crate) coordination: Coordination,
     /// Its logger.
-    pub logger: Logger,
+    pub(crate) logger: Logger,
     /// The oldest Java that runs it.
-    pub java_min: u32,
+    pub(crate) java_min: u32,
     /// The newest Java that is known to work; `None`: no known limit.
-    pub java_max: Option<u32>,
+    pub(crate) java_max: Option<u32>,
 }
 
 impl KafkaDistribution {

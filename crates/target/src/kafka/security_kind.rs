@@ -25,7 +25,7 @@ pub enum SecurityKind {
 
 impl SecurityKind {
     /// All kinds, as they are written in a target.
-    pub const WRITTEN: &[(&str, SecurityKind)] = &[
+    pub(crate) const WRITTEN: &[(&str, SecurityKind)] = &[
         ("plaintext", SecurityKind::Plaintext),
         ("tls", SecurityKind::Tls),
         ("mtls", SecurityKind::Mtls),
@@ -83,7 +83,7 @@ impl SecurityKind {
     pub fn mechanism(self) -> Option<SaslMechanism> {
         match self {
             SecurityKind::Sasl { mechanism, .. } => Some(mechanism),
-            _ => None,
+            SecurityKind::Plaintext | SecurityKind::Tls | SecurityKind::Mtls => None,
         }
     }
 }
@@ -101,7 +101,7 @@ impl fmt::Display for SecurityKind {
         match self {
             SecurityKind::Mtls => f.write_str(", clients show certificates"),
             SecurityKind::Sasl { mechanism, .. } => write!(f, ", {}", mechanism.name()),
-            _ => Ok(()),
+            SecurityKind::Plaintext | SecurityKind::Tls => Ok(()),
         }
     }
 }

@@ -38,3 +38,22 @@ impl KafkaSetup {
             .find(|file| file.is_file())
     }
 }
+
+#[cfg(test)]
+impl KafkaSetup {
+    /// With its folders below this one, for tests that start no cluster.
+    pub(crate) fn below(dir: &std::path::Path, path: Option<OsString>) -> Self {
+        Self {
+            name: "x".to_owned(),
+            cache_dir: dir.join("cache"),
+            state_dir: dir.join("state"),
+            data_dir: dir.join("data"),
+            keep_data: false,
+            log_dir: dir.join("logs"),
+            java_home: None,
+            path,
+            time_limit: Duration::from_secs(600),
+            remark: |_| {},
+        }
+    }
+}

@@ -96,14 +96,18 @@ impl ProxiedConnection {
     fn pass_forward(&self, from: TcpStream, to: TcpStream) -> io::Result<()> {
         match self.route {
             ProxiedRoute::Client { broker } => self.pass_requests(broker, from, to),
-            _ => self.pass_bytes(ByteDirection::Forward, from, to),
+            ProxiedRoute::Peer { .. }
+            | ProxiedRoute::Controller { .. }
+            | ProxiedRoute::ZooKeeper { .. } => self.pass_bytes(ByteDirection::Forward, from, to),
         }
     }
 
     fn pass_back(&self, from: TcpStream, to: TcpStream) -> io::Result<()> {
         match self.route {
             ProxiedRoute::Client { .. } => self.pass_responses(from, to),
-            _ => self.pass_bytes(ByteDirection::Backward, from, to),
+            ProxiedRoute::Peer { .. }
+            | ProxiedRoute::Controller { .. }
+            | ProxiedRoute::ZooKeeper { .. } => self.pass_bytes(ByteDirection::Backward, from, to),
         }
     }
 
