@@ -97,7 +97,7 @@ fn write_table(page: &mut Markup, chart: &Chart) {
         _ => format!(
             "Every {} of {}; the page's data block has all of them.",
             ordinal(stride),
-            format::plural(places.len() as u64, "point", "points")
+            format::counted(places.len() as u64, "point")
         ),
     };
     write_data(page, chart, &words, |page| {

@@ -30,7 +30,7 @@ pub(super) fn head(run: &RunColumn) -> ColumnHead {
         let model = machine.cpu_model.clone();
         let cpus = machine
             .cpu_count
-            .map(|count| format::plural(count.into(), "processor", "processors"));
+            .map(|count| format::counted(count.into(), "processor"));
         [model, cpus]
             .into_iter()
             .flatten()
@@ -118,7 +118,7 @@ pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
             level: Severity::Grave,
             words: format!(
                 "{} omitted: the comparison has too many rows.",
-                format::plural(comparison.rows_left_out, "row", "rows")
+                format::counted(comparison.rows_left_out, "row")
             ),
         });
     }

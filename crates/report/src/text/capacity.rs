@@ -149,7 +149,7 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: boo
         0 => String::new(),
         count => format!(" ({count} void: {})", causes.join(", ")),
     };
-    let trials = format::plural(trials as u64, "trial", "trials");
+    let trials = format::counted(trials as u64, "trial");
     let took = format::span((search.took_s * 1e9) as u64);
     let width = format::without_zeros(&format::percent(capacity.width));
     let go_on = match can_resume {
@@ -208,7 +208,7 @@ pub fn over_searches(capacity: &CapacitySummary) -> Option<String> {
 pub fn void_cause(cause: &VoidCause) -> String {
     match cause {
         VoidCause::LeadersMoved { partitions } => {
-            let partitions = format::plural((*partitions).into(), "partition", "partitions");
+            let partitions = format::counted((*partitions).into(), "partition");
             format!("leaders of {partitions} moved")
         }
         VoidCause::Generator => "the load generator was the bottleneck".to_owned(),
@@ -227,7 +227,7 @@ pub fn judged(load: &MeasuredLoad, strict: CapacityBounds) -> String {
         );
     }
     let kept = load.windows.iter().filter(|window| window.kept).count();
-    let windows = format::plural(load.windows.len() as u64, "window", "windows");
+    let windows = format::counted(load.windows.len() as u64, "window");
     let what = match load.reason {
         LoadReason::Curve => String::new(),
         LoadReason::Bracket | LoadReason::Narrow | LoadReason::Confirm => {

@@ -28,7 +28,7 @@ pub(crate) fn event(event: &run::Event) -> String {
             release,
             settings,
         } => {
-            let brokers = format::plural(u64::from(*brokers), "broker", "brokers");
+            let brokers = format::counted(u64::from(*brokers), "broker");
             let release = release.iter().map(|release| format!(", release {release}"));
             let release: String = release.collect();
             let settings = settings

@@ -142,7 +142,7 @@ pub(crate) fn omitted(counts: &[(&str, u64)]) -> Option<String> {
     let kinds: Vec<String> = counts
         .iter()
         .filter(|(_, count)| *count > 0)
-        .map(|(what, count)| format!("{what} of {}", format::plural(*count, "trial", "trials")))
+        .map(|(what, count)| format!("{what} of {}", format::counted(*count, "trial")))
         .collect();
     (!kinds.is_empty()).then(|| {
         format!(

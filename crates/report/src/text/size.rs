@@ -45,7 +45,7 @@ pub(crate) fn answer(answer: &SizeAnswer) -> String {
     });
     format!(
         "{} of type {}{range}, {}{disk} of disk each, and {partitions}{price}. {}",
-        format::plural(u64::from(best.brokers), "broker", "brokers"),
+        format::counted(u64::from(best.brokers), "broker"),
         best.machine.name,
         format::decimal_bytes(best.disk_bytes_each),
         binding(best),
@@ -60,10 +60,7 @@ fn partitions(choice: &MachineChoice) -> String {
         f64::from(choice.partitions),
         format::all_digits,
     );
-    format!(
-        "{}{range}",
-        format::plural(count, "partition", "partitions")
-    )
+    format!("{}{range}", format::counted(count, "partition"))
 }
 
 /// What the busiest broker of the cheapest cluster does; empty without a cluster.
@@ -149,16 +146,12 @@ pub(crate) fn need(need: &SizingNeed) -> String {
         times => format!("read {times} times"),
     });
     parts.push(format!("kept for {}", days(need.retention_s)));
-    parts.push(format::plural(
-        u64::from(need.replication),
-        "replica",
-        "replicas",
-    ));
+    parts.push(format::counted(u64::from(need.replication), "replica"));
     match need.lose {
         0 => {}
         lose => parts.push(format!(
             "{} down",
-            format::plural(u64::from(lose), "broker", "brokers")
+            format::counted(u64::from(lose), "broker")
         )),
     }
     if need.tls {
@@ -376,7 +369,7 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
         }
     }
     if answer.basis.generator_limited > 0 {
-        let trials = format::plural(u64::from(answer.basis.generator_limited), "trial", "trials");
+        let trials = format::counted(u64::from(answer.basis.generator_limited), "trial");
         caveats.push(format!(
             "The load generator was the bottleneck in {trials}: they show costs, but not what brokers or partitions can do."
         ));
@@ -447,8 +440,8 @@ pub(crate) fn basis(answer: &SizeAnswer) -> Vec<String> {
     let habits = &answer.habits;
     let mut lines = vec![format!(
         "Costs are fitted to {} of {}; they predict a trial's CPU from the other trials with a median error of {}.",
-        format::plural(u64::from(basis.trials), "trial", "trials"),
-        format::plural(basis.runs.len() as u64, "run", "runs"),
+        format::counted(u64::from(basis.trials), "trial"),
+        format::counted(basis.runs.len() as u64, "run"),
         format::percent(answer.cost_error),
     )];
     lines.push(format!(
@@ -508,7 +501,7 @@ fn unusable(all: &[UnusableTrials]) -> String {
         };
         format!(
             "{} ({why})",
-            format::plural(u64::from(one.trials), "trial", "trials")
+            format::counted(u64::from(one.trials), "trial")
         )
     };
     all.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -130,7 +130,7 @@ pub fn phase_begins(record: &TuneRecord) -> String {
         TunePhaseKind::Today => format!("{name}: measured first, to find the bottleneck"),
         TunePhaseKind::Screening => format!(
             "{name}: {} of {}",
-            format::plural(arms / 2, "combination", "combinations"),
+            format::counted(arms / 2, "combination"),
             format::counted(settings as u64, "setting")
         ),
         TunePhaseKind::Conditions if arms == 1 => {
