@@ -40,7 +40,7 @@ pub fn answer(test: &AbSummary) -> String {
 }
 
 /// The answer to the question of the only scenario. Two scenarios have their own questions.
-pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
+pub(crate) fn answer_of_scenario(summary: &Summary) -> Option<String> {
     let test = summary.ab.as_ref();
     test.filter(|test| test.kind != AbKind::Scenarios)
         .map(answer)
@@ -72,7 +72,7 @@ fn false_alarms(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
 }
 
 /// What the answer leaves open: the evidence, the noise, and what a longer test would find; a sentence each.
-pub fn details(test: &AbSummary) -> Vec<String> {
+pub(crate) fn details(test: &AbSummary) -> Vec<String> {
     let parts = [
         test.false_alarms
             .as_ref()
@@ -141,7 +141,7 @@ fn order(test: &AbSummary) -> Option<String> {
 }
 
 /// What is compared: `writers.throughput, 3 % counts as no difference.`
-pub fn setup(test: &AbSummary) -> String {
+pub(crate) fn setup(test: &AbSummary) -> String {
     let width = width(test.width);
     let turns = match test.duet {
         true => "both sides at the same time",
@@ -154,7 +154,7 @@ pub fn setup(test: &AbSummary) -> String {
 }
 
 /// `15 pairs (1 void: leaders of 2 partitions moved), 6 min 10 s.` and why the test ended without an answer, if so.
-pub fn cost(test: &AbSummary) -> String {
+pub(crate) fn cost(test: &AbSummary) -> String {
     let mut causes: Vec<String> = Vec::new();
     let blocks = test.blocks.iter().map(|step| &step.block);
     for cause in blocks.filter_map(|block| block.void.as_ref()) {
@@ -193,7 +193,7 @@ fn end(test: &AbSummary) -> String {
 }
 
 /// A side with its name: `A: linger.ms=0`.
-pub fn side(test: &AbSummary, side: AbSide) -> String {
+pub(crate) fn side(test: &AbSummary, side: AbSide) -> String {
     match test.kind {
         AbKind::Same => side.to_string(),
         AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {
@@ -208,7 +208,7 @@ pub(crate) fn width(width: f64) -> String {
 }
 
 /// What a value of the figure is called: `throughput`, `p99`, `broker CPU per record`.
-pub fn metric_name(test: &AbSummary) -> String {
+pub(crate) fn metric_name(test: &AbSummary) -> String {
     name_of_metric(&test.metric)
 }
 
@@ -231,7 +231,7 @@ pub(super) fn name_of_metric(metric: &str) -> String {
 }
 
 /// A value of the figure with its unit: `412,000 records/s`, `3.10 ms`.
-pub fn value(test: &AbSummary, value: f64) -> String {
+pub(crate) fn value(test: &AbSummary, value: f64) -> String {
     match test.unit {
         MetricUnit::RecordsPerSecond => format!("{} records/s", format::figure(value)),
         MetricUnit::BytesPerSecond => format!("{}/s", format::decimal_bytes(value)),
@@ -242,7 +242,7 @@ pub fn value(test: &AbSummary, value: f64) -> String {
 
 /// The mean of a side's values, and the lowest and the highest of them: `412,000 records/s`, `401,000 to 425,000
 /// records/s`.
-pub fn values(test: &AbSummary, side: &AbSideSummary) -> Option<(String, String)> {
+pub(crate) fn values(test: &AbSummary, side: &AbSideSummary) -> Option<(String, String)> {
     let spread = side.values.as_ref()?;
     let ends = [spread.min, spread.max].map(|end| value(test, end));
     Some((

@@ -92,19 +92,19 @@ fn how_it_broke(capacity: &CapacitySummary, search: &CapacitySearch, upper: f64)
 }
 
 /// The goals that somebody wrote: `p99 <= 20 ms`.
-pub fn goals(capacity: &CapacitySummary) -> String {
+pub(crate) fn goals(capacity: &CapacitySummary) -> String {
     capacity.written_goals().join(" and ")
 }
 
 /// The statistic of the figure: `p99` of `writers.latency.p99`.
-pub fn figure_name(capacity: &CapacitySummary) -> Option<&str> {
+pub(crate) fn figure_name(capacity: &CapacitySummary) -> Option<&str> {
     let figure = capacity.figure.as_deref()?;
     let (_, metric) = figure.split_once('.')?;
     metric.split_once('.').map(|(_, statistic)| statistic)
 }
 
 /// `Typical windows hold up to 431,000 records/s (95 % interval 425,000 to 438,000).`
-pub fn typical(search: &CapacitySearch) -> Option<String> {
+pub(crate) fn typical(search: &CapacitySearch) -> Option<String> {
     let lower = search.typical.lower?;
     let band = search.typical_band.map_or_else(String::new, |band| {
         let (low, high) = (format::figure(band.low), format::figure(band.high));
@@ -117,26 +117,25 @@ pub fn typical(search: &CapacitySearch) -> Option<String> {
 }
 
 /// What limited the target at the upper bound.
-pub fn limit(search: &CapacitySearch) -> Option<String> {
+pub(crate) fn limit(search: &CapacitySearch) -> Option<String> {
     let upper = search.load_at(search.strict.upper?)?;
     let words = match search.bottleneck? {
         Bottleneck::Load => format!(
             "none found; the target acked all records, but {} was broken",
             upper.broken_goals.first().map_or("a goal", String::as_str)
         ),
-        word => limit_name(word).to_owned(),
+        word => bottleneck::name(word).to_owned(),
     };
     Some(format!("Bottleneck at the upper bound: {words}."))
 }
 
-/// What a bottleneck is called: `disk`.
-pub fn limit_name(word: Bottleneck) -> &'static str {
-    bottleneck::name(word)
-}
-
 /// `17 trials (2 void: leaders moved), 9 min 20 s.` and why the search ended early, if so; `can_resume`: whether
 /// its run can be resumed.
-pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: bool) -> String {
+pub(crate) fn cost(
+    capacity: &CapacitySummary,
+    search: &CapacitySearch,
+    can_resume: bool,
+) -> String {
     let (trials, void) = search.trials();
     let mut causes: Vec<String> = Vec::new();
     for cause in search.steps.iter().filter_map(|step| step.void.as_ref()) {
@@ -171,7 +170,7 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: boo
 }
 
 /// `Records of 1.00 kB, acks=all, 1 producer, 6 partitions, 3 replicas, lz4.`
-pub fn setup(capacity: &CapacitySummary) -> String {
+pub(crate) fn setup(capacity: &CapacitySummary) -> String {
     let setup = &capacity.setup;
     let size = capacity.record_bytes.map(|bytes| {
         let bytes = format::decimal_bytes(bytes);
@@ -191,7 +190,7 @@ pub fn setup(capacity: &CapacitySummary) -> String {
 }
 
 /// `3 searches: 412,000 records/s (95 % interval 405,000 to 419,000).`
-pub fn over_searches(capacity: &CapacitySummary) -> Option<String> {
+pub(crate) fn over_searches(capacity: &CapacitySummary) -> Option<String> {
     let spread = capacity.over_searches.as_ref()?;
     let interval = spread.ci95.map_or_else(String::new, |ends| {
         let (low, high) = (format::figure(ends.low), format::figure(ends.high));
@@ -205,7 +204,7 @@ pub fn over_searches(capacity: &CapacitySummary) -> Option<String> {
 }
 
 /// Why a load does not count.
-pub fn void_cause(cause: &VoidCause) -> String {
+pub(crate) fn void_cause(cause: &VoidCause) -> String {
     match cause {
         VoidCause::LeadersMoved { partitions } => {
             let partitions = format::counted((*partitions).into(), "partition");
@@ -248,7 +247,7 @@ fn between(CapacityBounds { lower, upper }: CapacityBounds) -> String {
 }
 
 /// The value of a load in a table: `38.0 ms ✗` if windows broke the goals.
-pub fn value(load: &CapacityLoad) -> String {
+pub(crate) fn value(load: &CapacityLoad) -> String {
     let value = load
         .value_ns
         .map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);

@@ -277,7 +277,7 @@ fn decided(against: &Against, comparisons: u32) -> String {
 }
 
 /// How differences were separated from chance.
-pub fn method(comparison: &Comparison) -> String {
+pub(crate) fn method(comparison: &Comparison) -> String {
     let decided = match comparison.method.comparisons {
         0 => "Statistics could not decide any comparison.".to_owned(),
         1 => "One comparison was decided this way.".to_owned(),

@@ -16,8 +16,10 @@ use kgauge_scenario::{TuneGoal, TunePreset};
 use super::ab;
 use super::capacity::void_cause;
 use crate::format;
-pub use lines::{because, names, place, properties};
-pub use parts::{changed, elsewhere, left_out, measured, phase_begins, phase_name};
+pub(crate) use lines::{because, names, place, properties};
+use parts::phase_name;
+pub(crate) use parts::{changed, elsewhere, left_out};
+pub use parts::{measured, phase_begins};
 
 /// `Recommended: batch.size=131072. Throughput +34 % (95 % interval +30 to +38 %) in 7 pairs against the settings in
 /// force.`
@@ -31,7 +33,7 @@ pub fn answer(search: &TuneSummary) -> String {
 }
 
 /// The answer to the question of the scenario.
-pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
+pub(crate) fn answer_of_scenario(summary: &Summary) -> Option<String> {
     summary.tune.as_ref().map(answer)
 }
 
@@ -194,12 +196,12 @@ fn proven(winner: &TuneWinner) -> String {
 }
 
 /// `throughput`, `p99`.
-pub fn figure_name(search: &TuneSummary) -> String {
+pub(crate) fn figure_name(search: &TuneSummary) -> String {
     ab::name_of_metric(&search.metric)
 }
 
 /// What is known of a setting: `helps`, `less than 3 %`.
-pub fn effect_word(search: &TuneSummary, effect: SettingEffect) -> String {
+pub(crate) fn effect_word(search: &TuneSummary, effect: SettingEffect) -> String {
     match effect {
         SettingEffect::Helps => "helps".to_owned(),
         SettingEffect::Harms => "harms".to_owned(),
@@ -210,7 +212,7 @@ pub fn effect_word(search: &TuneSummary, effect: SettingEffect) -> String {
 }
 
 /// How a candidate left the race.
-pub fn place_word(place: RacePlace) -> &'static str {
+pub(crate) fn place_word(place: RacePlace) -> &'static str {
     match place {
         RacePlace::Winner => "winner",
         RacePlace::Finisher => "finished",
@@ -221,7 +223,7 @@ pub fn place_word(place: RacePlace) -> &'static str {
 }
 
 /// What the answer rests on, a sentence each.
-pub fn details(search: &TuneSummary) -> Vec<String> {
+pub(crate) fn details(search: &TuneSummary) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(bottleneck) = search.bottleneck {
         let name = super::bottleneck::name(bottleneck);
@@ -333,7 +335,7 @@ fn width(search: &TuneSummary) -> String {
 }
 
 /// What is searched, and how.
-pub fn setup(search: &TuneSummary) -> String {
+pub(crate) fn setup(search: &TuneSummary) -> String {
     let goal = match search.goal {
         TuneGoal::Throughput => "higher throughput",
         TuneGoal::Latency => "shorter latency",
@@ -348,7 +350,7 @@ pub fn setup(search: &TuneSummary) -> String {
 }
 
 /// A preset's name.
-pub fn preset_name(preset: TunePreset) -> &'static str {
+fn preset_name(preset: TunePreset) -> &'static str {
     match preset {
         TunePreset::Throughput => "throughput",
         TunePreset::Latency => "latency",

@@ -5,14 +5,14 @@ mod findings;
 mod guard;
 mod practice;
 
-pub use findings::{FindingText, finding};
+pub(crate) use findings::{FindingText, finding};
 pub use guard::{announcement, no_load, preview, stop_message};
 
 use kgauge_analyze::checkup::{CheckupPoint, CheckupSummary, ReadPoint};
 use kgauge_analyze::summary::{CapacitySearch, CapacitySummary};
 use kgauge_results::run::{
     AppliedQuota, BrokerCensus, CheckupLimits, CheckupPart, ClusterCensus, HealthStop, QuotaLevel,
-    RateLimit, SkipCause,
+    RateLimit, SkipCause, UnreadFact,
 };
 
 use crate::format;
@@ -24,7 +24,7 @@ pub(crate) const FINDINGS_SHOWN: usize = 3;
 const SETTINGS_SHOWN: usize = 4;
 
 /// The facts: a name and a text each.
-pub fn facts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     let census = &summary.before;
     let mut facts = vec![
         ("Cluster", cluster(census)),
@@ -151,10 +151,7 @@ fn settings(summary: &CheckupSummary) -> Option<String> {
 }
 
 fn quotas(census: &ClusterCensus) -> String {
-    let is_unread = census
-        .unread
-        .iter()
-        .any(|fact| fact.what.contains("quotas"));
+    let is_unread = census.unread.iter().any(UnreadFact::is_of_quotas);
     match census.quotas.as_slice() {
         [] if is_unread => "unknown".to_owned(),
         [] => "none applies to kgauge".to_owned(),
@@ -202,7 +199,10 @@ fn unread(census: &ClusterCensus) -> Option<String> {
 }
 
 /// The answer of the capacity search with its bottleneck, or why there is none.
-pub fn capacity_answer(summary: &CheckupSummary, capacity: Option<&CapacitySummary>) -> String {
+pub(crate) fn capacity_answer(
+    summary: &CheckupSummary,
+    capacity: Option<&CapacitySummary>,
+) -> String {
     let search = capacity.and_then(|capacity| Some((capacity, capacity.searches.first()?)));
     let Some((capacity, search)) = search else {
         return match skipped(summary, CheckupPart::Capacity) {
@@ -253,7 +253,7 @@ fn skipped(summary: &CheckupSummary, part: CheckupPart) -> Option<&'static str> 
 }
 
 /// The parts besides the capacity and the times from producer to consumer: a name and a text each.
-pub fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
+pub(crate) fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     let acks = costs(&summary.acks, |value| format!("acks={value}"));
     let replicas = costs(&summary.replication, |value| match value {
         "1" => "1 replica".to_owned(),
