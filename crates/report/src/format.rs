@@ -61,6 +61,21 @@ pub(crate) fn percentile_number(quantile: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// The first few names, and how many there are besides: `A, B and 3 more`.
+pub(crate) fn few(names: &[String], max: usize) -> String {
+    // Names with several values have commas of their own.
+    let between = match names.iter().any(|name| name.contains(',')) {
+        true => "; ",
+        false => ", ",
+    };
+    let shown = names.get(..max).unwrap_or(names);
+    let more = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    shown.join(between) + &more
+}
+
 /// The text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut characters = text.chars();
@@ -102,6 +117,13 @@ mod tests {
             texts,
             ["+33 %", "−26 %", "+0.4 %", "0 %", "< 0.1 %", "< 0.1 %"]
         );
+    }
+
+    #[test]
+    fn only_the_first_names_are_listed() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(few(&names, 2), "a, b and 1 more");
+        assert_eq!(few(&names, 3), "a, b, c");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use kgauge_analyze::summary::{AbFalseAlarms, AbSideSummary, AbSummary, AbVerdict
 use kgauge_results::run::AbEnd;
 use kgauge_scenario::{AbKind, AbSide};
 
-use super::answer::{change, change_between};
-use super::capacity::void_cause;
+use super::answer::{change, change_between, change_interval};
+use super::capacity::{void_cause, void_causes};
 use crate::format;
 
 /// `B is better. B against A: throughput +4.8 % (95 % interval +2.1 to +7.6 %), higher in 14 of 15 pairs.`
@@ -48,27 +48,31 @@ pub(crate) fn answer_of_scenario(summary: &Summary) -> Option<String> {
 
 /// `+4.8 % (95 % interval +2.1 to +7.6 %)`.
 pub(super) fn known(ratio: f64, interval: Option<Interval>) -> String {
-    let both = change_between(ratio, interval);
-    match both.split_once(", ") {
-        Some((value, ends)) => format!("{value} (95 % interval {ends})"),
-        None if interval.is_some() => format!("{both} (the 95 % interval is too wide to show)"),
-        None => format!("{both} (too few pairs for an interval)"),
+    let value = change(ratio);
+    match change_interval(ratio, interval) {
+        Some(ends) => format!("{value} (95 % interval {ends})"),
+        None if interval.is_some() => format!("{value} (the 95 % interval is too wide to show)"),
+        None => format!("{value} (too few pairs for an interval)"),
     }
 }
 
 /// What tests of this machine's noise found.
 fn false_alarms(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
-    let share = |count: u32| format::percent(f64::from(count) / f64::from(alarms.tests.max(1)));
     format!(
         "False alarms on this machine: {} of tests call equal sides different ({} of {}; the method \
          allows 5 %).",
-        share(alarms.different),
+        share_of_tests(alarms, alarms.different),
         format::count(alarms.different.into()),
         format::count(alarms.tests.into()),
     ) + match test.verdict {
         AbVerdict::Different => " This test itself is one of them.",
         AbVerdict::NoDifference | AbVerdict::Inconclusive => "",
     }
+}
+
+/// The share of the tests drawn from pairs of equal sides.
+pub(super) fn share_of_tests(alarms: &AbFalseAlarms, count: u32) -> String {
+    format::percent(f64::from(count) / f64::from(alarms.tests.max(1)))
 }
 
 /// What the answer leaves open: the evidence, the noise, and what a longer test would find; a sentence each.
@@ -92,7 +96,6 @@ pub(crate) fn details(test: &AbSummary) -> Vec<String> {
 /// What a difference of the width needs on this machine.
 fn found_and_needed(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
     let width = width(test.width);
-    let share = |count: u32| format::percent(f64::from(count) / f64::from(alarms.tests.max(1)));
     let pairs = |pairs: Option<u32>| match pairs {
         Some(pairs) => format!("half of them need {pairs} pairs"),
         None => format!(
@@ -102,9 +105,9 @@ fn found_and_needed(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
     };
     format!(
         "A difference of {width} is found in {} of tests ({}). Equal sides are recognised in {} ({}).",
-        share(alarms.width_found),
+        share_of_tests(alarms, alarms.width_found),
         pairs(alarms.pairs_of_width),
-        share(alarms.no_difference),
+        share_of_tests(alarms, alarms.no_difference),
         pairs(alarms.pairs_of_equal),
     )
 }
@@ -155,17 +158,15 @@ pub(crate) fn setup(test: &AbSummary) -> String {
 
 /// `15 pairs (1 void: leaders of 2 partitions moved), 6 min 10 s.` and why the test ended without an answer, if so.
 pub(crate) fn cost(test: &AbSummary) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    let blocks = test.blocks.iter().map(|step| &step.block);
-    for cause in blocks.filter_map(|block| block.void.as_ref()) {
-        let cause = void_cause(cause);
-        if !causes.contains(&cause) {
-            causes.push(cause);
-        }
-    }
     let void = match test.void() {
         0 => String::new(),
-        count => format!(" ({count} more void: {})", causes.join(", ")),
+        count => {
+            let causes = test
+                .blocks
+                .iter()
+                .filter_map(|step| step.block.void.as_ref());
+            format!(" ({count} more void: {})", void_causes(causes))
+        }
     };
     let pairs = format::counted(test.pairs.into(), "pair");
     let took = format::span((test.took_s * 1e9) as u64);
@@ -232,7 +233,11 @@ pub(super) fn name_of_metric(metric: &str) -> String {
 
 /// A value of the figure with its unit: `412,000 records/s`, `3.10 ms`.
 pub(crate) fn value(test: &AbSummary, value: f64) -> String {
-    match test.unit {
+    in_unit(value, test.unit)
+}
+
+pub(super) fn in_unit(value: f64, unit: MetricUnit) -> String {
+    match unit {
         MetricUnit::RecordsPerSecond => format!("{} records/s", format::figure(value)),
         MetricUnit::BytesPerSecond => format!("{}/s", format::decimal_bytes(value)),
         MetricUnit::Nanoseconds => format::nanoseconds(value),

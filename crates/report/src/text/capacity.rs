@@ -137,16 +137,12 @@ pub(crate) fn cost(
     can_resume: bool,
 ) -> String {
     let (trials, void) = search.trials();
-    let mut causes: Vec<String> = Vec::new();
-    for cause in search.steps.iter().filter_map(|step| step.void.as_ref()) {
-        let cause = void_cause(cause);
-        if !causes.contains(&cause) {
-            causes.push(cause);
-        }
-    }
     let void = match void {
         0 => String::new(),
-        count => format!(" ({count} void: {})", causes.join(", ")),
+        count => {
+            let causes = search.steps.iter().filter_map(|step| step.void.as_ref());
+            format!(" ({count} void: {})", void_causes(causes))
+        }
     };
     let trials = format::counted(trials as u64, "trial");
     let took = format::span((search.took_s * 1e9) as u64);
@@ -214,6 +210,17 @@ pub(crate) fn void_cause(cause: &VoidCause) -> String {
         VoidCause::OtherPrograms => "other load on the host".to_owned(),
         VoidCause::Failed { why } => format!("failed: {why}"),
     }
+}
+
+/// The reasons of several, each once.
+pub(super) fn void_causes<'a>(causes: impl Iterator<Item = &'a VoidCause>) -> String {
+    let mut known: Vec<String> = Vec::new();
+    for cause in causes.map(void_cause) {
+        if !known.contains(&cause) {
+            known.push(cause);
+        }
+    }
+    known.join(", ")
 }
 
 /// A judged load while the search goes on: `412 k/s kept the goals in 6 of 6 windows; bounds 400 k/s to 420 k/s`.

@@ -247,22 +247,17 @@ fn group_sentence(group: &GroupSummary) -> String {
 fn pauses_clause(group: &GroupSummary) -> Option<String> {
     /// Consumers that are named.
     const NAMED_MAX: usize = 4;
-    let named = group.pauses.iter().take(NAMED_MAX).map(|pause| {
+    let pauses = group.pauses.iter().map(|pause| {
         let time = format::nanoseconds(pause.pause_ns as f64);
         format!("{} for {time}", pause.consumer)
     });
-    let named: Vec<String> = named.collect();
-    if named.is_empty() {
-        return None;
-    }
-    let more = match group.pauses.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    Some(format!(
-        "consumers without partitions meanwhile: {}{more}",
-        named.join(", ")
-    ))
+    let pauses: Vec<String> = pauses.collect();
+    (!pauses.is_empty()).then(|| {
+        format!(
+            "consumers without partitions meanwhile: {}",
+            format::few(&pauses, NAMED_MAX)
+        )
+    })
 }
 
 /// What became of transactions, and which kind was used.

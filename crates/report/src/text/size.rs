@@ -28,9 +28,9 @@ pub(crate) fn answer(answer: &SizeAnswer) -> String {
         return String::new();
     };
     let partitions = partitions(best);
-    let range = match brokers_range(best) {
-        range if range.contains("to") => format!(" (90 % interval: {range})"),
-        _ => String::new(),
+    let range = match best.brokers_interval {
+        one if one.low == one.high => String::new(),
+        range => format!(" (90 % interval: {})", whole_range(range)),
     };
     let disk = between(
         best.disk_interval,
@@ -71,24 +71,31 @@ pub(crate) fn busiest(answer: &SizeAnswer) -> String {
     let of = |resource: SizingResource| {
         let mut needs = best.resources.iter();
         let need = needs.find(|need| need.resource == resource);
-        let text = |need: &ResourceNeed| {
-            let write = |value: f64| amount(resource, value);
-            let range = between(need.amount_interval, need.amount, write);
-            format!("{}{range}", write(need.amount))
-        };
-        need.map_or_else(|| format::NOTHING.to_owned(), text)
+        let write = |value: f64| amount(resource, value);
+        match need {
+            Some(need) => (
+                write(need.amount),
+                between(need.amount_interval, need.amount, write),
+            ),
+            None => (format::NOTHING.to_owned(), String::new()),
+        }
     };
-    let text = format!(
-        "At the peak with brokers down, the busiest broker receives {}, sends {}, uses {} and needs {} of memory.",
-        of(SizingResource::NetworkIn),
-        of(SizingResource::NetworkOut),
-        of(SizingResource::Cpu),
-        of(SizingResource::Memory),
-    );
-    match text.contains('(') {
-        true => format!("{text} Ranges are 90 % intervals."),
-        false => text,
-    }
+    let all = [
+        SizingResource::NetworkIn,
+        SizingResource::NetworkOut,
+        SizingResource::Cpu,
+        SizingResource::Memory,
+    ]
+    .map(of);
+    let ranges = match all.iter().all(|(_, range)| range.is_empty()) {
+        true => "",
+        false => " Ranges are 90 % intervals.",
+    };
+    let [received, sent, used, needed] = all.map(|(amount, range)| amount + &range);
+    format!(
+        "At the peak with brokers down, the busiest broker receives {received}, sends {sent}, uses {used} and needs \
+         {needed} of memory.{ranges}"
+    )
 }
 
 /// ` (1.20 TB to 1.40 TB)`; nothing where both ends read like the figure.
@@ -106,10 +113,6 @@ fn whole_range(interval: Interval) -> String {
         true => interval.low.to_string(),
         false => format!("{} to {}", interval.low, interval.high),
     }
-}
-
-fn brokers_range(choice: &MachineChoice) -> String {
-    whole_range(choice.brokers_interval)
 }
 
 fn binding(choice: &MachineChoice) -> String {
@@ -189,7 +192,7 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
         vec![
             choice.machine.name.clone(),
             choice.brokers.to_string(),
-            brokers_range(choice),
+            whole_range(choice.brokers_interval),
             resource(choice.binding).to_owned(),
             format::decimal_bytes(choice.disk_bytes_each),
             price.map_or_else(|| format::NOTHING.to_owned(), format::thousands),

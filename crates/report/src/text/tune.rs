@@ -7,8 +7,8 @@ pub(crate) mod tests;
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{
-    AbVerdict, ConditionRecord, GoalStatus, MetricUnit, RacePlace, SettingEffect, TuneSummary,
-    TuneVerdict, TuneWinner,
+    AbVerdict, ConditionRecord, GoalStatus, RacePlace, SettingEffect, TuneSummary, TuneVerdict,
+    TuneWinner,
 };
 use kgauge_results::run::TuneEnd;
 use kgauge_scenario::{TuneGoal, TunePreset};
@@ -47,7 +47,12 @@ fn of_preset(search: &TuneSummary, winner: &TuneWinner, preset: TunePreset) -> S
         }
         TuneVerdict::Better => format!("{start} is better: {proven}. It sets {names}."),
         TuneVerdict::Worse => format!("{start} has a price: {proven}. It sets {names}."),
-        _ => format!(
+        TuneVerdict::NothingHelps
+        | TuneVerdict::ConditionBroken
+        | TuneVerdict::ConditionOpen
+        | TuneVerdict::FalseAlarm
+        | TuneVerdict::Inconclusive
+        | TuneVerdict::Refused => format!(
             "{start} costs less than {}: {proven}. It sets {names}.",
             width(search)
         ),
@@ -252,10 +257,9 @@ fn aa(winner: &TuneWinner) -> String {
     };
     let known = ab::known(ratio, winner.aa.interval);
     let alarms = winner.aa.false_alarms.as_ref().map(|alarms| {
-        let share = f64::from(alarms.different) / f64::from(alarms.tests.max(1));
         format!(
             "; false alarms: {} of the tests drawn from these pairs",
-            format::percent(share)
+            ab::share_of_tests(alarms, alarms.different)
         )
     });
     format!(
@@ -266,12 +270,7 @@ fn aa(winner: &TuneWinner) -> String {
 
 /// `writers.latency.p99 <= 20 ms: held, in 9 of 9 repeats (median 3.1 ms; with the settings in force 4.0 ms)`.
 fn condition(one: &ConditionRecord) -> String {
-    let value = |value: f64| match one.unit {
-        MetricUnit::RecordsPerSecond => format!("{} records/s", format::figure(value)),
-        MetricUnit::BytesPerSecond => format!("{}/s", format::decimal_bytes(value)),
-        MetricUnit::Nanoseconds => format::nanoseconds(value),
-        MetricUnit::Records => format::figure(value),
-    };
+    let value = |value: f64| ab::in_unit(value, one.unit);
     let status = match one.status {
         GoalStatus::Held => "held",
         GoalStatus::NotHeld => "missed",

@@ -5,9 +5,10 @@ use kgauge_analyze::compare::{FigureKind, UndecidedCause};
 use kgauge_analyze::summary::{FlowSummary, TrialSummary};
 
 use super::words::{
-    AnswerNames, WORTH_FROM, change, change_between, detectable, few, join_short, opening, pair,
+    AnswerNames, WORTH_FROM, change, change_between, detectable, join_short, opening, pair,
     undecided,
 };
+use crate::format;
 use crate::text::trial::has_a_name;
 
 /// Comparisons that are named; of more, only the number is given.
@@ -325,6 +326,6 @@ fn common_base(names: &AnswerNames, effects: &[&TrialEffect]) -> String {
         ([base], _) => names.label(*base),
         (_, Some((path, value))) if has_a_name(path) => value.clone(),
         (_, Some((path, value))) => format!("{} {value}", names.setting(path)),
-        (bases, None) => few(&names.labels(bases), NAMED_MAX),
+        (bases, None) => format::few(&names.labels(bases), NAMED_MAX),
     }
 }
