@@ -68,10 +68,19 @@ pub(crate) fn few(names: &[String], max: usize) -> String {
         true => "; ",
         false => ", ",
     };
-    let shown = names.get(..max).unwrap_or(names);
-    let more = match names.len() - shown.len() {
+    first(names, max, between, " and")
+}
+
+/// The first few clauses, and how many there are besides: `one; two; and 3 more`.
+pub(crate) fn few_clauses(clauses: &[String], max: usize) -> String {
+    first(clauses, max, "; ", "; and")
+}
+
+fn first(texts: &[String], max: usize, between: &str, and: &str) -> String {
+    let shown = texts.get(..max).unwrap_or(texts);
+    let more = match texts.len() - shown.len() {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => format!("{and} {more} more"),
     };
     shown.join(between) + &more
 }
@@ -124,6 +133,7 @@ mod tests {
         let names = ["a", "b", "c"].map(str::to_owned);
         assert_eq!(few(&names, 2), "a, b and 1 more");
         assert_eq!(few(&names, 3), "a, b, c");
+        assert_eq!(few_clauses(&names, 1), "a; and 2 more");
     }
 
     #[test]
