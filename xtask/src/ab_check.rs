@@ -141,7 +141,8 @@ fn test(binary: &Path, kind: TestKind, out: &Path, seed: u32) -> Result<TestAnsw
         ended.status,
         String::from_utf8_lossy(&ended.stderr)
     );
-    let summary: Value = serde_json::from_slice(&ended.stdout).context("the summary is no JSON")?;
+    let summary: Value =
+        serde_json::from_slice(&ended.stdout).context("the summary is not JSON")?;
     answer(&summary["ab"]).context("the summary has no A/B test")
 }
 

@@ -170,13 +170,13 @@ const ABOUT: [AboutWarning; 46] = [
     row(
         Kind::AgentThrottled,
         Caution,
-        "A CPU limit held an agent back.",
+        "A CPU limit throttled an agent.",
         "Raise the agent's CPU limit, or use more agents.",
     ),
     row(
         Kind::AgentNetworkFull,
         Caution,
-        "The network card of an agent's machine was full.",
+        "The network card of an agent's machine was saturated.",
         "Use more agents, or machines with faster network cards.",
     ),
     row(
@@ -297,7 +297,7 @@ const ABOUT: [AboutWarning; 46] = [
         Kind::TwoModes,
         Caution,
         MORE,
-        "Look at each repeat separately; the brokers may behave differently after each start.",
+        "Compare the repeats one by one; the brokers may behave differently after each start.",
     ),
     row(
         Kind::WideInterval,
