@@ -75,7 +75,7 @@ fn faults(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenar
         };
         let struck = match fault.node {
             FaultNode::Number(number) => Some(number),
-            _ => None,
+            FaultNode::Leader | FaultNode::Follower | FaultNode::Random | FaultNode::All => None,
         };
         for number in struck.into_iter().chain(ends) {
             if u32::from(number) > brokers {

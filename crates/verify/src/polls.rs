@@ -91,7 +91,10 @@ impl ConsumerPolls {
                 }
                 LedgerEntry::Clock(now) => unix_ms = now,
                 LedgerEntry::Closed => polls.is_closed = true,
-                _ => {}
+                LedgerEntry::Poll { .. }
+                | LedgerEntry::BatchSum(_)
+                | LedgerEntry::Batch(_)
+                | LedgerEntry::TransactionEnd(_) => {}
             }
         }
         Ok(polls)

@@ -88,7 +88,13 @@ impl CostTerm {
             CostTerm::ReplicatedBatch => need.replication > 1,
             CostTerm::FetchRequest => need.fan_out > 0.0,
             CostTerm::BrokerSecond | CostTerm::ProduceRequest | CostTerm::Record => true,
-            _ => self.is_needed(need, is_compressed),
+            CostTerm::InByte
+            | CostTerm::Batch
+            | CostTerm::ReplicatedByte
+            | CostTerm::OutByte
+            | CostTerm::TlsByte
+            | CostTerm::CompressedByte
+            | CostTerm::RecompressedByte => self.is_needed(need, is_compressed),
         }
     }
 
@@ -99,7 +105,14 @@ impl CostTerm {
                 Some(CostTerm::InByte)
             }
             CostTerm::ReplicatedBatch => Some(CostTerm::Batch),
-            _ => None,
+            CostTerm::InByte
+            | CostTerm::Batch
+            | CostTerm::BrokerSecond
+            | CostTerm::ProduceRequest
+            | CostTerm::Record
+            | CostTerm::TlsByte
+            | CostTerm::CompressedByte
+            | CostTerm::RecompressedByte => None,
         }
     }
 }

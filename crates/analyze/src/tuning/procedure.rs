@@ -163,7 +163,10 @@ impl Progress<'_> {
                 let racing = state.racing().map(|one| one.arm);
                 std::iter::once(0).chain(racing).collect()
             }
-            _ => (0..phase.arms.len()).collect(),
+            TunePhaseKind::Today
+            | TunePhaseKind::Conditions
+            | TunePhaseKind::Proof
+            | TunePhaseKind::OtherLoad => (0..phase.arms.len()).collect(),
         };
         let number = self.record.phases.len();
         let label = format!("tune phase {number} block {block}");
@@ -190,7 +193,11 @@ impl Progress<'_> {
                 self.too_short(u64::from(blocks) + PROOF_MEASURES)
             }
             TunePhaseKind::OtherLoad if !is_open => TuneEnd::Decided,
-            _ => TuneEnd::Budget,
+            TunePhaseKind::Screening
+            | TunePhaseKind::Conditions
+            | TunePhaseKind::Race
+            | TunePhaseKind::Proof
+            | TunePhaseKind::OtherLoad => TuneEnd::Budget,
         }
     }
 

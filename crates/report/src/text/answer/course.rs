@@ -69,7 +69,14 @@ fn is_another(main: &FigureCourse, figure: &FigureCourse, setting: &str) -> bool
         // Larger records are more bytes.
         FigureKind::WireBytes => is_large && setting != "record.size",
         FigureKind::LatencyP999 | FigureKind::GeneratorCpu => false,
-        _ => is_large,
+        FigureKind::Capacity
+        | FigureKind::CapacityTypical
+        | FigureKind::Throughput
+        | FigureKind::PerPrice
+        | FigureKind::ThroughputBytes
+        | FigureKind::LatencyP50
+        | FigureKind::LatencyP99
+        | FigureKind::TargetCpu => is_large,
     };
     is_worth && figure != main && (figure.figure == FigureKind::Lost || figure.best != main.best)
 }

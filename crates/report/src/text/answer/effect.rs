@@ -208,7 +208,15 @@ fn is_worth(effect: &TrialEffect, figure: &FigureEffect) -> bool {
         }
         FigureKind::ThroughputBytes => false,
         FigureKind::LatencyP999 => is_large(figure) && !has(FigureKind::LatencyP99),
-        _ => is_large(figure),
+        FigureKind::Capacity
+        | FigureKind::CapacityTypical
+        | FigureKind::Throughput
+        | FigureKind::PerPrice
+        | FigureKind::LatencyP50
+        | FigureKind::LatencyP99
+        | FigureKind::GeneratorCpu
+        | FigureKind::TargetCpu
+        | FigureKind::WireBytes => is_large(figure),
     }
 }
 

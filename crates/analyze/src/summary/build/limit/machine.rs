@@ -56,7 +56,12 @@ pub(super) fn cpu_limits(facts: &Facts<'_>, findings: &mut Findings) {
             Subject::Generator if agents::are_local(facts.measured) => {
                 (Bottleneck::Generator, LimitedProcess::Generator)
             }
-            _ => continue,
+            Subject::Generator
+            | Subject::GeneratorThread { .. }
+            | Subject::Process { .. }
+            | Subject::Host
+            | Subject::Cluster { .. }
+            | Subject::Flow { .. } => continue,
         };
         let limit = LimitFact::CpuLimit {
             process,
