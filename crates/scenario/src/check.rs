@@ -248,13 +248,17 @@ fn echo(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario
         note(reader, tree, &path("transaction"), what, cure);
     }
     if flow.consumers > written.topic.partitions {
-        let what = format!(
-            "{} consumers cannot share {} partitions: some would read nothing",
-            flow.consumers, written.topic.partitions
-        );
+        let what = idle_consumers(flow.consumers, written);
         let cure = "write fewer consumers, or more partitions";
         note(reader, tree, &path("consumers"), what, cure);
     }
+}
+
+fn idle_consumers(consumers: u32, written: &WrittenScenario) -> String {
+    format!(
+        "{consumers} consumers cannot share {} partitions: some would read nothing",
+        written.topic.partitions
+    )
 }
 
 fn endless(reader: &mut ValueReader<'_>, tree: &YamlNode, flow: &str) {
@@ -279,10 +283,7 @@ fn consume(
     // A group may have members to spare.
     let is_dealt = flow.partitions == PartitionShare::Split && flow.group.is_none();
     if is_dealt && flow.consumers > written.topic.partitions {
-        let what = format!(
-            "{} consumers cannot share {} partitions: some would read nothing",
-            flow.consumers, written.topic.partitions
-        );
+        let what = idle_consumers(flow.consumers, written);
         let cure = "write fewer consumers, more partitions, or `partitions: all`";
         note(reader, tree, &path("consumers"), what, cure);
     }

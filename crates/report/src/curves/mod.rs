@@ -285,6 +285,25 @@ fn flow_names(timelines: &[Timeline]) -> Vec<&str> {
     names
 }
 
+/// The lines of a group: one per repeat that has points. The first repeat is drawn last, so that it lies above the faint
+/// ones. `points` receives the repeat's position, too.
+fn repeat_lines(
+    timelines: &[Timeline],
+    group: usize,
+    points: impl Fn(usize, &Timeline) -> Option<Vec<Point>>,
+) -> Vec<ChartLine> {
+    let repeats = timelines.iter().enumerate().rev();
+    let lines = repeats.filter_map(|(index, timeline)| {
+        Some(ChartLine {
+            group,
+            name: repeat_name(timelines, timeline.repeat),
+            faint: index > 0,
+            points: points(index, timeline)?,
+        })
+    });
+    lines.collect()
+}
+
 /// `repeat 2`, or nothing where there is one repeat only.
 fn repeat_name(timelines: &[Timeline], repeat: u64) -> String {
     match timelines.len() {
