@@ -55,6 +55,14 @@ pub(crate) fn pair(one: &str, between: &str, other: &str) -> String {
     }
 }
 
+/// `10.9 to 14.1 ms`, or one of them where they read alike.
+pub(crate) fn range(low: &str, high: &str) -> String {
+    match low == high {
+        true => low.to_owned(),
+        false => pair(low, "to", high),
+    }
+}
+
 /// A quantile in per cent without trailing zeros: `99.999`.
 pub(crate) fn percentile_number(quantile: f64) -> String {
     let text = format!("{:.6}", quantile * 100.0);
