@@ -18,9 +18,6 @@ pub(crate) fn event(event: &run::Event) -> String {
             RepeatOutcome::Failed { why } => format!("failed: {why}"),
             RepeatOutcome::Interrupted => "interrupted".to_owned(),
         },
-        EventKind::StageStarted { flow, stage } => {
-            format!("flow {} enters {}", flow + 1, stage.as_str())
-        }
         EventKind::TrialLeftOut { trial, why } => format!("trial {} skipped: {why}", trial + 1),
         EventKind::TrialFailed { trial, why } => format!("trial {} abandoned: {why}", trial + 1),
         EventKind::ClusterStarted {
