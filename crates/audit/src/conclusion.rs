@@ -9,7 +9,7 @@ use crate::line::AuditedLine;
 
 impl Audit {
     /// A sentence each about latency, throughput and spread; only about what the lines have.
-    pub fn conclusion(&self) -> Vec<String> {
+    pub(crate) fn conclusion(&self) -> Vec<String> {
         let with_times = self.lines.iter();
         let times = with_times.filter(|line| !line.distributions().is_empty());
         let rates = self.lines.iter().filter_map(AuditedLine::sent_mib_per_s);

@@ -120,7 +120,7 @@ impl Series {
 }
 
 /// The limits on the CPU time of processes during one repeat.
-pub fn cpu_limits_of(run: &RunRead, key: RepeatKey) -> Vec<CpuLimitSeries> {
+pub(crate) fn cpu_limits_of(run: &RunRead, key: RepeatKey) -> Vec<CpuLimitSeries> {
     let evidence = run.evidence.iter();
     let evidence: Vec<&Evidence> = evidence.filter(|seen| seen.repeat == Some(key)).collect();
     cpu_limit::series_of(&evidence)
@@ -142,12 +142,12 @@ pub(crate) fn host_of(run: &RunRead, key: RepeatKey) -> HostSeries {
 }
 
 /// kgauge's own clients during one repeat, flow by flow.
-pub fn client_series_of(run: &RunRead, repeat: &RepeatRead) -> Vec<ClientSeries> {
+pub(crate) fn client_series_of(run: &RunRead, repeat: &RepeatRead) -> Vec<ClientSeries> {
     clients::series_of(run, repeat, &evidence_of(run, repeat.key))
 }
 
 /// The brokers' own metrics during one repeat.
-pub fn brokers_of(run: &RunRead, key: RepeatKey) -> Vec<BrokerSeries> {
+pub(crate) fn brokers_of(run: &RunRead, key: RepeatKey) -> Vec<BrokerSeries> {
     broker::series_of(&evidence_of(run, key))
 }
 

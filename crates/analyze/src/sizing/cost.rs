@@ -10,11 +10,11 @@ use super::need::SizingNeed;
 use crate::statistics::Interval;
 
 /// Fewer trials cannot separate the kinds of work.
-pub const TRIALS_MIN: usize = 4;
+pub(super) const TRIALS_MIN: usize = 4;
 /// So many sets of trials are drawn for the intervals.
 pub(super) const DRAWS: usize = 400;
 /// Kinds of work.
-pub(super) const TERMS: usize = CostTerm::ALL.len();
+const TERMS: usize = CostTerm::ALL.len();
 /// Numbers of followers or readers that differ by less do not show what each costs.
 const MULTIPLE_MIN: f64 = 1.5;
 

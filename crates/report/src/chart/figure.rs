@@ -5,7 +5,7 @@ use crate::format;
 use crate::markup::Markup;
 
 /// The maximum number of rows of a data table. For longer lines it has every n-th point, with a note.
-pub(super) const TABLE_ROWS_MAX: usize = 60;
+const TABLE_ROWS_MAX: usize = 60;
 
 /// Writes the whole figure.
 pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {

@@ -48,7 +48,7 @@ pub enum HistogramDecodeError {
 
 impl Histogram {
     /// The deflated V2 encoding in base64, `HISTFAAAA...`.
-    pub fn to_base64(&self) -> String {
+    pub(crate) fn to_base64(&self) -> String {
         let plain = self.encode();
         let mut deflated = Vec::with_capacity(plain.len() / 2 + 64);
         deflated.extend_from_slice(&COOKIE_DEFLATED.to_be_bytes());
@@ -106,7 +106,10 @@ impl Histogram {
     ///
     /// The encoding has only the times' buckets; `exact` provides the rest. Nothing larger than one histogram is
     /// allocated, whatever the bytes claim.
-    pub fn from_base64(text: &str, exact: ExactTimes) -> Result<Histogram, HistogramDecodeError> {
+    pub(crate) fn from_base64(
+        text: &str,
+        exact: ExactTimes,
+    ) -> Result<Histogram, HistogramDecodeError> {
         let deflated = STANDARD.decode(text)?;
         let cookie = read_u32(&deflated, 0)?;
         if cookie != COOKIE_DEFLATED {
