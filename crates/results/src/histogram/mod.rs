@@ -9,7 +9,7 @@ mod codec;
 
 mod quantile;
 
-pub use bands::{BANDS_A_DECADE, band_floor_ns};
+pub use bands::BANDS_A_DECADE;
 pub use codec::{ExactTimes, HistogramDecodeError};
 pub use quantile::Quantile;
 
