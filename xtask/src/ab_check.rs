@@ -1,6 +1,6 @@
 //! `cargo xtask ab-check`: does `kgauge ab` find a planted difference, and none between equal sides? A node that lets
 //! through 5 % less must be found in 19 of 20 tests, and equal sides may be called different in 1 of 20, with and
-//! without noise. Pairs and seconds stand beside those of a test with a fixed number of blocks.
+//! without noise. Pairs and seconds are shown next to those of a test with a fixed number of blocks.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

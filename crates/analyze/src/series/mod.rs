@@ -203,8 +203,8 @@ fn flow_series(
     }
 }
 
-/// Where no record tells the borders: whole seconds from the first to the last sample. Where two stages share a second,
-/// the plan tells the border within it.
+/// Where no record has the borders: whole seconds from the first to the last sample. Where two stages share a second,
+/// the plan has the border within it.
 fn stages_seen(flow: &FlowRead, planned: Option<Stages>) -> Vec<StageSpan> {
     let mut stages: Vec<StageSpan> = Vec::new();
     for stage in Stage::ALL {

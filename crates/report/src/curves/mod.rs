@@ -209,7 +209,7 @@ fn moments(timelines: &[Timeline]) -> Vec<(f64, MarkKind, &str)> {
 }
 
 /// The faults of the first repeat, and when leaders or in-sync replicas changed in it. Faults of others begin at the
-/// same times, but may strike other nodes; all of them stand in the list of events.
+/// same times, but may strike other nodes; the list of events has all of them.
 fn marks(timelines: &[Timeline]) -> Vec<AxisMark> {
     let moments = moments(timelines).into_iter().enumerate();
     moments

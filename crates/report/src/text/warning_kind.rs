@@ -1,4 +1,4 @@
-//! Each kind of warning: how grave it is, its short title, and what to do about it.
+//! Each kind of warning: its severity, its short title, and its fix.
 
 use kgauge_analyze::summary::WarningKind as Kind;
 
@@ -10,7 +10,7 @@ pub(crate) enum Severity {
     /// Good to know.
     #[default]
     Note,
-    /// Mind it when reading the figures.
+    /// Readers of the figures should know it.
     Caution,
     /// The figures are incomplete or wrong without it.
     Grave,
@@ -20,7 +20,7 @@ pub(crate) enum Severity {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AboutWarning {
     kind: Kind,
-    /// How grave it is.
+    /// How severe it is.
     pub(crate) level: Severity,
     /// The matter, where its places differ or its own text is long.
     pub(crate) title: &'static str,

@@ -1,4 +1,4 @@
-//! The lines of properties files that a winner stands for, each with its reason.
+//! The lines of properties files that set what a winner changes, each with its reason.
 
 use kgauge_analyze::summary::{SettingLine, TuneSummary};
 use kgauge_analyze::tuning::table::{SettingCost, SettingRisk};
