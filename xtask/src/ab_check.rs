@@ -1,6 +1,6 @@
 //! `cargo xtask ab-check`: does `kgauge ab` find a planted difference, and none between equal sides? A node that lets
 //! through 5 % less must be found in 19 of 20 tests, and equal sides may be called different in 1 of 20, with and
-//! without noise. Pairs and seconds stand beside those of a test with a fixed number of blocks.
+//! without noise. Pairs and seconds are shown next to those of a test with a fixed number of blocks.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -141,7 +141,8 @@ fn test(binary: &Path, kind: TestKind, out: &Path, seed: u32) -> Result<TestAnsw
         ended.status,
         String::from_utf8_lossy(&ended.stderr)
     );
-    let summary: Value = serde_json::from_slice(&ended.stdout).context("the summary is no JSON")?;
+    let summary: Value =
+        serde_json::from_slice(&ended.stdout).context("the summary is not JSON")?;
     answer(&summary["ab"]).context("the summary has no A/B test")
 }
 

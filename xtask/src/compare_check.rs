@@ -338,7 +338,7 @@ impl RunFolders<'_> {
         }
         command.args(side(other)).args(["--as", "json"]);
         let comparison: Value =
-            serde_json::from_slice(&self.call(command)?).context("the comparison is no JSON")?;
+            serde_json::from_slice(&self.call(command)?).context("the comparison is not JSON")?;
         let decided = comparison["method"]["comparisons"].as_u64().unwrap_or(0);
         ensure!(decided > 0, "no figure could be judged: {comparison}");
         Ok(comparison)

@@ -20,7 +20,7 @@ use crate::tls;
 use crate::token::AgentToken;
 
 /// How long the handshakes of TLS and of the token may take together.
-pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
+const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 
 /// How long the other side may accept no bytes before it counts as gone.
 const WRITE_MAX: Duration = Duration::from_secs(3);

@@ -6,10 +6,11 @@ use crate::Audit;
 use crate::check;
 use crate::finding::{AuditRule, FindingLocation};
 use crate::line::AuditedLine;
+use crate::text::counted;
 
 impl Audit {
     /// A sentence each about latency, throughput and spread; only about what the lines have.
-    pub fn conclusion(&self) -> Vec<String> {
+    pub(crate) fn conclusion(&self) -> Vec<String> {
         let with_times = self.lines.iter();
         let times = with_times.filter(|line| !line.distributions().is_empty());
         let rates = self.lines.iter().filter_map(AuditedLine::sent_mib_per_s);
@@ -44,7 +45,12 @@ impl Audit {
             ),
         ];
         self.verdict("Latency: not usable as broker latency", lines, &causes)
-            .unwrap_or_else(|| format!("Latency: nothing wrong found in {}.", named(lines)))
+            .unwrap_or_else(|| {
+                format!(
+                    "Latency: nothing wrong found in {}.",
+                    counted(lines, "line")
+                )
+            })
     }
 
     fn throughput(&self, lines: usize) -> String {
@@ -57,7 +63,12 @@ impl Audit {
             (AuditRule::Failures, "records are missing"),
         ];
         self.verdict("Throughput: doubtful", lines, &causes)
-            .unwrap_or_else(|| format!("Throughput: nothing wrong found in {}.", named(lines)))
+            .unwrap_or_else(|| {
+                format!(
+                    "Throughput: nothing wrong found in {}.",
+                    counted(lines, "line")
+                )
+            })
     }
 
     fn spread(&self) -> String {
@@ -76,7 +87,7 @@ impl Audit {
             (count > 0).then(|| format!("{words} in {count}"))
         });
         let reasons: Vec<String> = reasons.collect();
-        let (found, lines) = (all.len(), named(lines));
+        let (found, lines) = (all.len(), counted(lines, "line"));
         (found > 0).then(|| format!("{start} in {found} of {lines}: {}.", reasons.join("; ")))
     }
 
@@ -84,12 +95,5 @@ impl Audit {
     fn places(&self, rule: AuditRule) -> BTreeSet<&FindingLocation> {
         let findings = self.findings.iter().filter(|one| one.check == rule);
         findings.flat_map(|finding| &finding.places).collect()
-    }
-}
-
-fn named(lines: usize) -> String {
-    match lines {
-        1 => "1 line".to_owned(),
-        lines => format!("{lines} lines"),
     }
 }

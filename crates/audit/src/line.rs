@@ -61,7 +61,7 @@ impl AuditedLine {
     /// The distributions in it.
     pub(crate) fn distributions(&self) -> Vec<PublishedTimes> {
         match &self.content {
-            ParsedLine::Omb(result) => result.latencies.clone(),
+            ParsedLine::Omb(result) => result.latencies().cloned().collect(),
             _ => self
                 .summary()
                 .and_then(ProducerLine::latency)

@@ -16,10 +16,19 @@ pub struct OmbResult {
     pub errors_per_s_max: f64,
     /// `messageSize`, bytes.
     pub message_bytes: Option<f64>,
-    /// The latencies in the file: publish, end to end.
-    pub latencies: Vec<PublishedTimes>,
+    /// Publish latency.
+    pub publish: Option<PublishedTimes>,
+    /// End-to-end latency.
+    pub end_to_end: Option<PublishedTimes>,
     /// p99 of the delay between the intended and the actual send.
     pub delay_p99_ms: Option<f64>,
+}
+
+impl OmbResult {
+    /// The latencies in the file.
+    pub(crate) fn latencies(&self) -> impl Iterator<Item = &PublishedTimes> {
+        self.publish.iter().chain(&self.end_to_end)
+    }
 }
 
 /// Reads a result, if the bytes are one.
@@ -54,10 +63,6 @@ pub(crate) fn find(bytes: &[u8]) -> Option<OmbResult> {
             max_ms: number(&format!("aggregated{key}Max"))?,
         })
     };
-    let latencies = [
-        latency("publish latency", "PublishLatency"),
-        latency("end-to-end latency", "EndToEndLatency"),
-    ];
     Some(OmbResult {
         workload: value
             .get("workload")
@@ -67,7 +72,8 @@ pub(crate) fn find(bytes: &[u8]) -> Option<OmbResult> {
         publish_rates: numbers("publishRate"),
         errors_per_s_max: numbers("publishErrorRate").into_iter().fold(0.0, f64::max),
         message_bytes: number("messageSize"),
-        latencies: latencies.into_iter().flatten().collect(),
+        publish: latency("publish latency", "PublishLatency"),
+        end_to_end: latency("end-to-end latency", "EndToEndLatency"),
         delay_p99_ms: number("aggregatedPublishDelayLatency99pct").map(|us| us / 1e3),
     })
 }
@@ -91,9 +97,8 @@ pub(crate) mod tests {
             ("one", 3.5)
         );
         assert_eq!(found.delay_p99_ms, Some(52.0));
-        let [publish] = &found.latencies[..] else {
-            panic!("{found:?}")
-        };
+        let publish = found.publish.unwrap();
+        assert_eq!(found.end_to_end, None);
         assert_eq!((publish.points.len(), publish.max_ms), (6, 36.7));
         assert_eq!(find(b"{\"a\": 1}"), None);
         assert_eq!(find(&RESULT.as_bytes()[..200]), None);

@@ -20,8 +20,7 @@ impl fmt::Display for Audit {
         }
         let count = |level, name: &str| {
             let findings = self.findings.iter();
-            let count = findings.filter(|one| one.level == level).count();
-            format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+            counted(findings.filter(|one| one.level == level).count(), name)
         };
         writeln!(
             f,
@@ -29,10 +28,7 @@ impl fmt::Display for Audit {
             count(FindingSeverity::Contradiction, "contradiction"),
             count(FindingSeverity::Artefact, "artefact"),
             count(FindingSeverity::Caution, "caution"),
-            match self.lines.len() {
-                1 => "1 line".to_owned(),
-                lines => format!("{lines} lines"),
-            },
+            counted(self.lines.len(), "line"),
             self.summaries(),
         )?;
         for alike in self.findings.chunk_by(is_alike) {
@@ -76,6 +72,11 @@ impl Audit {
         let quote: String = printable.collect();
         (!quote.is_empty()).then_some(quote)
     }
+}
+
+/// `1 line`, `3 lines`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Whether two findings say the same about different lines. Each contradiction is shown: its arithmetic is the proof.

@@ -76,7 +76,7 @@ impl Clock {
     /// agents can be compared. It is off by what this machine's clock drifts against the lead's during the repeat.
     #[inline]
     #[must_use]
-    pub fn shared_unix_ms(&self, at_ns: u64) -> i64 {
+    pub(crate) fn shared_unix_ms(&self, at_ns: u64) -> i64 {
         match self.lead_unix_ms {
             Some(origin_ms) => origin_ms.saturating_add((at_ns / 1_000_000) as i64),
             None => self.unix_ms(at_ns),

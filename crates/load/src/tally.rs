@@ -32,7 +32,7 @@ pub struct Totals {
 
 impl Totals {
     /// Whether there was a record to send, or one was read.
-    pub fn has_records(&self) -> bool {
+    pub(crate) fn has_records(&self) -> bool {
         self.scheduled > 0 || self.consumed > 0
     }
 

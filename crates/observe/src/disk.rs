@@ -126,12 +126,12 @@ fn answer(output: &Output) -> Result<(String, DiskWrites), DiskError> {
 /// fio may print text before its JSON.
 fn parsed(text: &str) -> Result<(String, DiskWrites), DiskError> {
     let json = text.find('{').and_then(|start| text.get(start..));
-    let json = json.ok_or_else(|| DiskError::Answer("there is no JSON in it".to_owned()))?;
+    let json = json.ok_or_else(|| DiskError::Answer("it contains no JSON".to_owned()))?;
     let value: Value =
         serde_json::from_str(json).map_err(|error| DiskError::Answer(error.to_string()))?;
     let number = |path: &str| {
         let found = value.pointer(path).and_then(Value::as_f64);
-        found.ok_or_else(|| DiskError::Answer(format!("there is no {path} in it")))
+        found.ok_or_else(|| DiskError::Answer(format!("it contains no {path}")))
     };
     let fio = value.pointer("/fio version").and_then(Value::as_str);
     Ok((

@@ -2,7 +2,7 @@
 
 use kgauge_results::metrics::{MetricGroup, MetricId, MetricOrigin, Readings};
 
-/// Numbers that stand in a row. `None` if there are fewer than this, or one of them is no number.
+/// The numbers of a row. `None` if there are fewer than this, or one of them is not a number.
 pub(crate) fn of_fields(group: MetricGroup, text: &str, fields_min: usize) -> Option<Readings> {
     let numbers = text
         .split_ascii_whitespace()

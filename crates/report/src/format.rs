@@ -55,10 +55,42 @@ pub(crate) fn pair(one: &str, between: &str, other: &str) -> String {
     }
 }
 
+/// `10.9 to 14.1 ms`, or one of them where they read alike.
+pub(crate) fn range(low: &str, high: &str) -> String {
+    match low == high {
+        true => low.to_owned(),
+        false => pair(low, "to", high),
+    }
+}
+
 /// A quantile in per cent without trailing zeros: `99.999`.
 pub(crate) fn percentile_number(quantile: f64) -> String {
     let text = format!("{:.6}", quantile * 100.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The first few names, and how many there are besides: `A, B and 3 more`.
+pub(crate) fn few(names: &[String], max: usize) -> String {
+    // Names with several values have commas of their own.
+    let between = match names.iter().any(|name| name.contains(',')) {
+        true => "; ",
+        false => ", ",
+    };
+    first(names, max, between, " and")
+}
+
+/// The first few clauses, and how many there are besides: `one; two; and 3 more`.
+pub(crate) fn few_clauses(clauses: &[String], max: usize) -> String {
+    first(clauses, max, "; ", "; and")
+}
+
+fn first(texts: &[String], max: usize, between: &str, and: &str) -> String {
+    let shown = texts.get(..max).unwrap_or(texts);
+    let more = match texts.len() - shown.len() {
+        0 => String::new(),
+        more => format!("{and} {more} more"),
+    };
+    shown.join(between) + &more
 }
 
 /// The text with a capital first letter.
@@ -102,6 +134,14 @@ mod tests {
             texts,
             ["+33 %", "−26 %", "+0.4 %", "0 %", "< 0.1 %", "< 0.1 %"]
         );
+    }
+
+    #[test]
+    fn only_the_first_names_are_listed() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(few(&names, 2), "a, b and 1 more");
+        assert_eq!(few(&names, 3), "a, b, c");
+        assert_eq!(few_clauses(&names, 1), "a; and 2 more");
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! Room `report`: from a run folder to what people read, a table in the terminal and `report.html`.
+//! Crate `report`: from a run folder and its summary to what people read: terminal tables, HTML pages, Markdown, CSV.
 //!
-//! **Goals.** A report answers first and shows its proof after; no figure stands without its spread
-//! and its marks; the same folder gives the same bytes; the page needs no network and no script; no
-//! text from outside can become markup or a command to a terminal.
+//! **Goals.** A report gives the answer first and the evidence after it. Each figure has its spread and its marks. The
+//! same folder gives the same bytes. Pages need no network and are complete without script. No text from outside can
+//! become markup or a command to a terminal.
 //!
-//! **Non-goals.** Measuring, statistics and verdicts: they are made in `results`. Printing: `cli`
-//! does it. Nothing here reads a clock, the environment or a file.
+//! **Non-goals.** Measuring (`load`), statistics and verdicts (`analyze`), printing (`cli`). Nothing here reads a
+//! clock, the environment or a file.
 //!
-//! **Where to start.** `view`: what is shown, in which order, and `view/fill`, which takes it from
-//! the run folder. `terminal` and `html` write it; `curves` decides which charts there are, `chart`
-//! draws one.
+//! **Where to start.** `text` makes all sentences. `view` is what a report shows, in order; `view/fill` takes it from
+//! the run folder. `terminal`, `html` and `markdown` write it. `curves` decides which charts exist, and `chart` draws
+//! them.
 
 mod ceiling;
 mod chart;
@@ -87,8 +87,8 @@ pub fn render_csv(run: &RunRead, summary: &Summary) -> String {
 
 /// Several runs side by side as text for a terminal, ending with a line break.
 ///
-/// A deciding sentence for each run, then the figures. A column for each run; where they do not fit into
-/// `style.width` they stand in blocks, the baseline in each. Below it what is not comparable, and why.
+/// A deciding sentence per run, then the figures, with a column per run. Columns that do not fit into `style.width` are
+/// in further blocks, each with the baseline. Below them are the figures that are not comparable, with the reasons.
 pub fn render_comparison_terminal(comparison: &Comparison, style: TerminalStyle) -> String {
     terminal::compare::text(&compare::view(comparison), style)
 }

@@ -7,7 +7,7 @@ use kgauge_results::folder::ListedRun;
 use serde::Serialize;
 
 use crate::clean::{columns, one_line};
-use crate::format::{binary_bytes, counted, figure, nanoseconds};
+use crate::format::{binary_bytes, counted, figure, nanoseconds, range};
 
 /// A run and its figures, for other programs.
 #[derive(Serialize)]
@@ -82,18 +82,15 @@ fn figures(headline: &RunHeadline) -> String {
                 _ => format!("{trials}, "),
             };
             let p99 = headline.p99_ns.map_or_else(String::new, |times| {
-                format!(", p99 {}", range(times, nanoseconds))
+                format!(", p99 {}", between(times, nanoseconds))
             });
-            format!("{start}{} records/s{p99}", range(rates, figure))
+            format!("{start}{} records/s{p99}", between(rates, figure))
         }
     }
 }
 
-fn range((low, high): (f64, f64), shown: fn(f64) -> String) -> String {
-    match (shown(low), shown(high)) {
-        (low, high) if low == high => low,
-        (low, high) => format!("{low} to {high}"),
-    }
+fn between((low, high): (f64, f64), shown: fn(f64) -> String) -> String {
+    range(&shown(low), &shown(high))
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl PaceSeries {
     }
 
     /// A client has sent or read all that it was to.
-    pub fn note_done(&mut self, at_ns: u64) {
+    pub(crate) fn note_done(&mut self, at_ns: u64) {
         self.first_done_ns = Some(self.first_done_ns.map_or(at_ns, |first| first.min(at_ns)));
     }
 

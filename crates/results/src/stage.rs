@@ -64,7 +64,7 @@ impl StageBorders {
     }
 
     /// The stage of a moment.
-    pub fn stage_at(&self, at_ns: u64) -> Stage {
+    pub(crate) fn stage_at(&self, at_ns: u64) -> Stage {
         if at_ns < self.warm_up_end_ns {
             Stage::WarmUp
         } else if at_ns < self.hold_end_ns {
@@ -75,7 +75,7 @@ impl StageBorders {
     }
 
     /// The range of times (exclusive) with the same second and stage as `at_ns`.
-    pub fn span_around(&self, at_ns: u64) -> (u64, u64) {
+    pub(crate) fn span_around(&self, at_ns: u64) -> (u64, u64) {
         let second_start_ns = at_ns - at_ns % SECOND_NS;
         let second_end_ns = second_start_ns.saturating_add(SECOND_NS);
         let (stage_start_ns, stage_end_ns) = match self.stage_at(at_ns) {

@@ -75,7 +75,7 @@ fn faults(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenar
         };
         let struck = match fault.node {
             FaultNode::Number(number) => Some(number),
-            _ => None,
+            FaultNode::Leader | FaultNode::Follower | FaultNode::Random | FaultNode::All => None,
         };
         for number in struck.into_iter().chain(ends) {
             if u32::from(number) > brokers {
@@ -248,13 +248,17 @@ fn echo(reader: &mut ValueReader<'_>, tree: &YamlNode, written: &WrittenScenario
         note(reader, tree, &path("transaction"), what, cure);
     }
     if flow.consumers > written.topic.partitions {
-        let what = format!(
-            "{} consumers cannot share {} partitions: some would read nothing",
-            flow.consumers, written.topic.partitions
-        );
+        let what = idle_consumers(flow.consumers, written);
         let cure = "write fewer consumers, or more partitions";
         note(reader, tree, &path("consumers"), what, cure);
     }
+}
+
+fn idle_consumers(consumers: u32, written: &WrittenScenario) -> String {
+    format!(
+        "{consumers} consumers cannot share {} partitions: some would read nothing",
+        written.topic.partitions
+    )
 }
 
 fn endless(reader: &mut ValueReader<'_>, tree: &YamlNode, flow: &str) {
@@ -279,10 +283,7 @@ fn consume(
     // A group may have members to spare.
     let is_dealt = flow.partitions == PartitionShare::Split && flow.group.is_none();
     if is_dealt && flow.consumers > written.topic.partitions {
-        let what = format!(
-            "{} consumers cannot share {} partitions: some would read nothing",
-            flow.consumers, written.topic.partitions
-        );
+        let what = idle_consumers(flow.consumers, written);
         let cure = "write fewer consumers, more partitions, or `partitions: all`";
         note(reader, tree, &path("consumers"), what, cure);
     }

@@ -22,10 +22,10 @@ pub enum Driver {
 
 impl Driver {
     /// The release of kafka-clients for `java` without a version.
-    pub const JAVA_VERSION: &'static str = "4.3.1";
+    const JAVA_VERSION: &'static str = "4.3.1";
 
     /// Each producer of a driver is a process; a Java machine takes some hundred MiB.
-    pub const PRODUCERS_MAX: u32 = 16;
+    pub(crate) const PRODUCERS_MAX: u32 = 16;
 
     /// Kafka's Java client of the usual release.
     pub fn java() -> Driver {

@@ -71,7 +71,7 @@ pub struct FigureError {
 }
 
 /// The names of metrics, in the order in which the guide lists them.
-pub(crate) const METRIC_NAMES: &[&str] = &[
+const METRIC_NAMES: &[&str] = &[
     "throughput",
     "throughput.bytes",
     "latency.p99",
@@ -153,7 +153,7 @@ impl Metric {
     }
 
     /// True for what only a flow that sends can have.
-    pub fn needs_produce(self) -> bool {
+    pub(crate) fn needs_produce(self) -> bool {
         !matches!(self, Metric::Throughput | Metric::ThroughputBytes)
     }
 }

@@ -39,7 +39,7 @@ impl FlowPlan {
     }
 
     /// As [`FlowPlan::produces`], to change it.
-    pub fn produces_mut(&mut self) -> Option<&mut ProduceFlow> {
+    pub(crate) fn produces_mut(&mut self) -> Option<&mut ProduceFlow> {
         match self {
             FlowPlan::Produce(flow) => Some(flow),
             FlowPlan::Echo(flow) => Some(&mut flow.produce),

@@ -26,7 +26,7 @@ pub enum PartitionShare {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartOffset {
-    /// The first record that is there.
+    /// The first existing record.
     Earliest,
     /// The end of each partition when the flow starts.
     Latest,

@@ -164,7 +164,7 @@ impl Plan {
     }
 
     /// Whether it has a search, so that trials are added while it runs.
-    pub fn has_search(&self) -> bool {
+    fn has_search(&self) -> bool {
         self.trials.iter().any(|trial| trial.search.is_some())
     }
 }

@@ -198,7 +198,7 @@ impl RecordPlan {
     }
 
     /// The smallest value that is not null; 0 for a file, whose shortest record is unknown.
-    pub fn value_bytes_min(&self) -> u32 {
+    pub(crate) fn value_bytes_min(&self) -> u32 {
         match (&self.file, &self.sizes) {
             (Some(_), _) => 0,
             (None, Some(sizes)) => sizes.bytes_min(),
@@ -281,7 +281,7 @@ impl KeyPlan {
     const DIGITS_MAX: u32 = 16;
 
     /// The number of different keys of a size; `None` is 2^64.
-    pub fn keys_max(key_bytes: u32) -> Option<u64> {
+    pub(crate) fn keys_max(key_bytes: u32) -> Option<u64> {
         match key_bytes >= Self::DIGITS_MAX {
             true => None,
             false => Some(1 << (4 * key_bytes)),

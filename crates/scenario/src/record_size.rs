@@ -10,7 +10,7 @@ pub(crate) const BATCH_HEAD_BYTES: u64 = 61;
 /// The most bytes that Kafka's producer reckons for a batch of one record:
 /// `AbstractRecords.estimateSizeInBytesUpperBound`, which adds 21 for the record's length,
 /// attributes, timestamp and offset at their longest.
-pub(crate) fn record_bytes_max(record: &RecordPlan) -> u64 {
+fn record_bytes_max(record: &RecordPlan) -> u64 {
     const LONGEST_HEAD_BYTES: u64 = 21;
     let value = u64::from(record.value_bytes_max());
     BATCH_HEAD_BYTES + LONGEST_HEAD_BYTES + key_bytes(record) + field_bytes(value) + headers(record)

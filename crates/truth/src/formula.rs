@@ -84,7 +84,7 @@ impl StalledHold {
 
     /// The part of the hold's records that waits longer than `wait_ns`: of each span those that are due longer than
     /// that before its answer.
-    pub(crate) fn part_beyond(&self, wait_ns: f64) -> f64 {
+    fn part_beyond(&self, wait_ns: f64) -> f64 {
         let beyond = self.spans.iter().map(|span| {
             let first_ns = span.first_due_ns.max(0.0);
             let last_ns = (span.answered_ns - wait_ns).min(span.last_due_ns);

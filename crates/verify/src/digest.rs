@@ -3,7 +3,7 @@
 use kgauge_scenario::mix;
 
 /// Offsets of a digest.
-pub const DIGEST_OFFSETS: u64 = 1 << 14;
+const DIGEST_OFFSETS: u64 = 1 << 14;
 
 /// What a batch adds to the sum of a consumer's span. Followers have the batch with the same one.
 pub fn batch_mark(base_offset: u64, crc: u32) -> u64 {

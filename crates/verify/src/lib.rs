@@ -18,7 +18,7 @@ mod stamp;
 mod tally;
 
 pub use check::{PartitionCheck, ReadExtent};
-pub use digest::{DIGEST_OFFSETS, ReplicaDigest, batch_mark};
+pub use digest::{ReplicaDigest, batch_mark};
 pub use ledger::{
     BatchEntry, BatchFate, CLOCK_MS, ENTRY_BYTES, HIDDEN_MAX, LedgerEntry, LedgerError,
     LedgerReader, LedgerWriter, PARTITION_MAX, PARTITION_UNKNOWN, ReadSpan, TransactionFate,

@@ -287,7 +287,12 @@ pub fn torn_transactions<R: Read>(
                 transaction = transaction.saturating_add(1);
                 acked = 0;
             }
-            _ => {}
+            LedgerEntry::Batch(_)
+            | LedgerEntry::Clock(_)
+            | LedgerEntry::Closed
+            | LedgerEntry::Read(_)
+            | LedgerEntry::BatchSum(_)
+            | LedgerEntry::Poll { .. } => {}
         }
     }
     Ok(torn)
@@ -311,7 +316,12 @@ pub fn acked_records<R: Read>(
                 acked += std::mem::take(&mut open);
             }
             LedgerEntry::TransactionEnd(_) => open = 0,
-            _ => {}
+            LedgerEntry::Batch(_)
+            | LedgerEntry::Clock(_)
+            | LedgerEntry::Closed
+            | LedgerEntry::Read(_)
+            | LedgerEntry::BatchSum(_)
+            | LedgerEntry::Poll { .. } => {}
         }
     }
     Ok(match kind {

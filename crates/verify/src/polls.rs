@@ -91,7 +91,10 @@ impl ConsumerPolls {
                 }
                 LedgerEntry::Clock(now) => unix_ms = now,
                 LedgerEntry::Closed => polls.is_closed = true,
-                _ => {}
+                LedgerEntry::Poll { .. }
+                | LedgerEntry::BatchSum(_)
+                | LedgerEntry::Batch(_)
+                | LedgerEntry::TransactionEnd(_) => {}
             }
         }
         Ok(polls)
@@ -138,7 +141,7 @@ impl ConsumerPolls {
     }
 
     /// A consumer that goes back reads some offsets again; the first time counts. Returns whether the span is kept.
-    pub(crate) fn add_span(&mut self, timed: TimedSpan) -> bool {
+    fn add_span(&mut self, timed: TimedSpan) -> bool {
         let span = timed.span;
         let last = self.spans.last();
         let is_next = last.is_none_or(|last| last.span.end <= span.from);

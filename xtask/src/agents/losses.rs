@@ -219,7 +219,7 @@ pub(super) fn run(kgauge: &Kgauge<'_>, losses: u32, seed: u64) -> Result<bool> {
     };
     let kinds = LOSSES.len() - usize::from(!is_root);
     if !is_root {
-        remark("losses: without root, no agent is in a network of its own");
+        remark("losses: without root, no agent has a separate network");
     }
     let (mut longest, mut good, mut beyond_max) = (Duration::ZERO, 0, 0);
     let mut confirmed = 0;

@@ -15,7 +15,7 @@ impl Versions {
         let number = |digits: &str| {
             digits
                 .parse::<i16>()
-                .with_context(|| format!("{text:?} is no version range"))
+                .with_context(|| format!("{text:?} is not a version range"))
         };
         if text == "none" || text.is_empty() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Puts generated files into the checkout, or compares them with what stands there.
+//! Puts generated files into the checkout, or compares them with the existing ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -66,7 +66,7 @@ fn api_versions(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
 fn endpoints(log: &mut Transcript, tools: &Tools<'_>) -> Result<String> {
     let stdout = log.run_tool(tools, KafkaScript::CLUSTER, &["cluster-id"])?;
     let id = stdout.trim().strip_prefix("Cluster ID: ");
-    let id = id.context("it tells no cluster id")?.to_owned();
+    let id = id.context("it reports no cluster id")?.to_owned();
     let stdout = log.run_tool(tools, KafkaScript::CLUSTER, &["list-endpoints"])?;
     let nodes = stdout.lines().filter(|line| line.contains("unfenced"));
     let nodes = nodes.count();

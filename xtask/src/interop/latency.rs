@@ -37,7 +37,7 @@ fn average(stdout: &str) -> Result<f64> {
         let millis = line.strip_prefix("Avg latency: ")?.strip_suffix(" ms")?;
         millis.parse().ok()
     });
-    latency.context("it tells no average")
+    latency.context("it reports no average")
 }
 
 #[cfg(test)]

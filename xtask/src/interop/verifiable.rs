@@ -86,7 +86,7 @@ fn send(log: &mut Transcript, tools: &Tools<'_>, topic: &str) -> Result<()> {
     let stdout = log.run_tool(tools, KafkaScript::VERIFIABLE_PRODUCER, &arguments)?;
     let events = events(&stdout);
     let total = events.iter().find(|event| event["name"] == "tool_data");
-    let acked = total.context("it tells no total")?["acked"].as_u64();
+    let acked = total.context("it reports no total")?["acked"].as_u64();
     ensure!(acked == Some(PART), "{acked:?} of {PART} acked");
     Ok(())
 }
@@ -262,7 +262,7 @@ fn comes_back(
     found?;
     ensure!(
         after?.changes == before.changes,
-        "the other member's partitions were assigned anew"
+        "the other member's partitions were assigned again"
     );
     Ok("the same partitions, and the other member noticed nothing".to_owned())
 }

@@ -32,7 +32,7 @@ pub(crate) fn sent(stdout: &str) -> Result<PerfTestResult> {
 pub(crate) fn consumed(stdout: &str) -> Result<u64> {
     let cell = of_consumer(stdout, "data.consumed.in.nMsg")?;
     cell.parse()
-        .with_context(|| format!("{cell:?} is no number"))
+        .with_context(|| format!("{cell:?} is not a number"))
 }
 
 /// How long it fetched, without the time until it had its partitions, seconds.
@@ -40,7 +40,7 @@ pub(crate) fn fetch_seconds(stdout: &str) -> Result<f64> {
     let cell = of_consumer(stdout, "fetch.time.ms")?;
     let ms: u64 = cell
         .parse()
-        .with_context(|| format!("{cell:?} is no number"))?;
+        .with_context(|| format!("{cell:?} is not a number"))?;
     Ok(ms.max(1) as f64 / 1e3)
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn standing(stdout: &str, group: &str) -> Result<GroupPosition> {
         let number = |at: usize| {
             let cell = cells.get(at).context("the line is too short")?;
             cell.parse::<u64>()
-                .with_context(|| format!("{cell:?} is no number"))
+                .with_context(|| format!("{cell:?} is not a number"))
         };
         standing.partitions += 1;
         standing.committed += number(committed)?;

@@ -66,7 +66,7 @@ pub(super) fn search(binary: &Path, kind: SearchKind, seed: u32) -> Result<Other
         ended.status,
         ended.stderr
     );
-    let summary: Value = serde_json::from_str(&ended.stdout).context("the summary is no JSON")?;
+    let summary: Value = serde_json::from_str(&ended.stdout).context("the summary is not JSON")?;
     let trials = trials(kind, &summary).context("a trial of the grid has no figure")?;
     ensure!(!trials.is_empty(), "the grid of {} is empty", kind.name);
     let mut random = trials.clone();

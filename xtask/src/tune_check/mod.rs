@@ -241,7 +241,7 @@ fn search(program: &SearchProgram, kind: SearchKind, seed: u32) -> Result<Search
         ended.status,
         ended.stderr
     );
-    let summary: Value = serde_json::from_str(&ended.stdout).context("the summary is no JSON")?;
+    let summary: Value = serde_json::from_str(&ended.stdout).context("the summary is not JSON")?;
     let answer = answer(&summary["tune"], ended.took.as_secs_f64());
     let answer = answer.context("the summary has no search")?;
     // Settings in force that cannot be judged say nothing of the search, whatever is planted.

@@ -1,11 +1,9 @@
 //! One outcome of all agents' loads.
 
-use std::collections::BTreeMap;
-
-use kgauge_load::{FlowOutcome, LoadOutcome, Outage, Totals};
+use kgauge_load::{FlowOutcome, LoadOutcome, Totals};
 use kgauge_results::PaceSeries;
 
-use super::progress::ReportedProgress;
+use super::progress::{ReportedProgress, first_outages};
 use super::record::{AgentState, RepeatTrack};
 use crate::protocol::AgentOutcome;
 
@@ -52,11 +50,6 @@ pub(super) fn merge(track: &RepeatTrack, context: MergeContext<'_>) -> LoadOutco
         Some(done_ns) if done_ns > 0 => done_ns,
         _ => latest(|load| load.hold_end_ns).unwrap_or(end_ns),
     };
-    let mut outages: BTreeMap<i32, Outage> = BTreeMap::new();
-    for outage in loads().flat_map(|load| &load.outages) {
-        let known = outages.entry(outage.broker);
-        known.or_insert_with(|| outage.clone());
-    }
     let threads =
         |of: fn(&LoadOutcome) -> &Vec<u64>| loads().flat_map(of).copied().collect::<Vec<u64>>();
     let mut with_clients = loads().filter(|load| !load.worker_hold_cpu_ns.is_empty());
@@ -78,7 +71,7 @@ pub(super) fn merge(track: &RepeatTrack, context: MergeContext<'_>) -> LoadOutco
         abandoned: loads().any(|load| load.abandoned),
         interrupted: is_stopped_early || loads().any(|load| load.interrupted),
         broken: loads().any(|load| load.broken),
-        outages: outages.into_values().collect(),
+        outages: first_outages(loads().flat_map(|load| &load.outages)),
         is_target_gone: with_clients.clone().next().is_some()
             && with_clients.all(|load| load.is_target_gone),
         incidents_dropped: loads().fold(0, |sum, load| {

@@ -443,7 +443,7 @@ impl AgentPool {
         self.send_all(&LeadMessage::Stop);
     }
 
-    /// Sends a message to every agent that is there.
+    /// Sends a message to every agent that is connected.
     pub(super) fn send_all(&self, message: &LeadMessage) {
         for agent in self.agents.iter().filter(|agent| agent.lost.is_none()) {
             // The thread of a connection that has ended reports that.

@@ -170,11 +170,7 @@ impl ReportedProgress {
                 *behind = Some(all.acked.saturating_sub(all.echoed));
             }
         }
-        let mut outages: BTreeMap<i32, Outage> = BTreeMap::new();
-        for outage in loads().flat_map(|load| &load.outages) {
-            let known = outages.entry(outage.broker);
-            known.or_insert_with(|| outage.clone());
-        }
+        let outages = first_outages(loads().flat_map(|load| &load.outages));
         let shipped = self.agents.iter().filter(|agent| !agent.is_over);
         let shipped = shipped.map(|agent| agent.load.as_ref().map_or(0, |load| load.shipped_ns));
         let shipped_ns = shipped.min().unwrap_or(u64::MAX);
@@ -187,10 +183,20 @@ impl ReportedProgress {
             held,
             spun_ns,
             incidents: std::mem::take(&mut self.incidents),
-            outages: outages.into_values().collect(),
+            outages,
             outage_changes: std::mem::take(&mut self.changes),
         }
     }
+}
+
+/// The outages of several agents: of each broker the first.
+pub(super) fn first_outages<'a>(all: impl Iterator<Item = &'a Outage>) -> Vec<Outage> {
+    let mut outages: BTreeMap<i32, Outage> = BTreeMap::new();
+    for outage in all {
+        let known = outages.entry(outage.broker);
+        known.or_insert_with(|| outage.clone());
+    }
+    outages.into_values().collect()
 }
 
 #[cfg(test)]

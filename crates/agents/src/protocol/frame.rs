@@ -7,7 +7,7 @@ use std::fmt;
 pub const FRAME_BYTES_MAX: usize = 12 << 20;
 
 /// The longest frame before both sides have proved that they know the token.
-pub const GREETING_BYTES_MAX: usize = 1 << 10;
+pub(crate) const GREETING_BYTES_MAX: usize = 1 << 10;
 
 /// Bytes of a frame before its content.
 const HEAD_BYTES: usize = 5;

@@ -12,13 +12,13 @@ use super::frame::{AgentFrame, FrameKind};
 use crate::token::AgentToken;
 
 /// The version of the protocol. Lead and agent must have the same one.
-pub const PROTOCOL_VERSION: u16 = 3;
+pub(crate) const PROTOCOL_VERSION: u16 = 3;
 
 /// The label of the key that both sides export from their TLS session.
-pub const SESSION_KEY_LABEL: &[u8] = b"EXPORTER-kgauge-agents";
+pub(crate) const SESSION_KEY_LABEL: &[u8] = b"EXPORTER-kgauge-agents";
 
 /// The length of a proof.
-pub const PROOF_BYTES: usize = 32;
+pub(crate) const PROOF_BYTES: usize = 32;
 
 /// The first bytes of a greeting, in every version of the protocol.
 const MAGIC: &[u8; 8] = b"kgauge\0a";

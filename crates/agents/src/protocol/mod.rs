@@ -12,14 +12,12 @@ mod handshake;
 mod ledger_chunk;
 mod message;
 
+pub(crate) use frame::GREETING_BYTES_MAX;
 pub use frame::{
-    AgentFrame, AgentFrameError, FRAME_BYTES_MAX, FrameBuffer, FrameKind, GREETING_BYTES_MAX,
-    encode_frame,
+    AgentFrame, AgentFrameError, FRAME_BYTES_MAX, FrameBuffer, FrameKind, encode_frame,
 };
-pub use handshake::{
-    Greeting, HandshakeError, PROOF_BYTES, PROTOCOL_VERSION, ProofSide, SESSION_KEY_LABEL, check,
-    proof,
-};
+pub use handshake::{Greeting, HandshakeError, ProofSide, check, proof};
+pub(crate) use handshake::{PROOF_BYTES, PROTOCOL_VERSION, SESSION_KEY_LABEL};
 pub use ledger_chunk::{CHUNK_HEAD_BYTES, LedgerChunk, LedgerChunkError, chunk_head};
 pub use message::{
     AgentMessage, AgentMessageError, AgentOutcome, ClientSettings, LeadMessage, PrepareOrder,

@@ -43,9 +43,8 @@ pub use row::{
     FigureKind, FigureUnit, MarkedSide, MissingFigure, PublishedFigure,
 };
 
-pub use trials::{
-    TrialFigure, TrialFinding, TrialPoint, UndecidedCause, pair_figures, trial_figures,
-};
+pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause};
+pub(crate) use trials::{pair_figures, trial_figures};
 
 use crate::summary::Summary;
 use judge::Judge;
@@ -55,7 +54,7 @@ use table::ComparisonTable;
 /// More sides beside each other nobody can read.
 pub const RUNS_MAX: usize = 32;
 /// More runs of all sides together are refused: each is read into memory.
-pub const ALL_RUNS_MAX: usize = 500;
+const ALL_RUNS_MAX: usize = 500;
 
 /// A run to compare.
 #[derive(Clone, Copy, Debug)]

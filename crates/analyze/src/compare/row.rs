@@ -122,7 +122,7 @@ impl FigureKind {
     }
 
     /// True for CPU time per record, of all flows together.
-    pub fn is_cost(self) -> bool {
+    pub(crate) fn is_cost(self) -> bool {
         matches!(self, FigureKind::GeneratorCpu | FigureKind::TargetCpu)
     }
 

@@ -114,7 +114,7 @@ impl TrialFigure {
 }
 
 /// The figures of trials that have any, flow by flow, then what a record cost.
-pub fn trial_figures(summary: &Summary, trials: &[&TrialSummary]) -> Vec<TrialFigure> {
+pub(crate) fn trial_figures(summary: &Summary, trials: &[&TrialSummary]) -> Vec<TrialFigure> {
     let mut figures = FigureGroup::of(summary, trials);
     let tests = figures.before_statistics(trials);
     judge(std::slice::from_mut(&mut figures), &[(0, tests)]);
@@ -122,7 +122,10 @@ pub fn trial_figures(summary: &Summary, trials: &[&TrialSummary]) -> Vec<TrialFi
 }
 
 /// The figures of pairs of trials, each with the trial that is compared with first. The main figure comes first.
-pub fn pair_figures(summary: &Summary, pairs: &[[&TrialSummary; 2]]) -> Vec<Vec<TrialFigure>> {
+pub(crate) fn pair_figures(
+    summary: &Summary,
+    pairs: &[[&TrialSummary; 2]],
+) -> Vec<Vec<TrialFigure>> {
     let mut groups = Vec::new();
     let (mut of_main, mut of_others) = (Vec::new(), Vec::new());
     for (index, pair) in pairs.iter().enumerate() {

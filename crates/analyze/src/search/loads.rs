@@ -28,7 +28,7 @@ pub struct CapacityBounds {
 
 impl CapacityBounds {
     /// Whether both bounds exist and are no further apart than this share of the upper one.
-    pub fn is_within(&self, width: f64) -> bool {
+    pub(crate) fn is_within(&self, width: f64) -> bool {
         // Rates are rounded to four digits, so that a bracket of exactly the width may come out a little wider.
         const ROUNDING: f64 = 2e-4;
         match (self.lower, self.upper) {

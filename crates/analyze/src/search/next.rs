@@ -88,7 +88,7 @@ impl Search {
     }
 
     /// A reading at the final duration.
-    pub fn final_reading(&self, kind: ReadingKind) -> Reading {
+    pub(crate) fn final_reading(&self, kind: ReadingKind) -> Reading {
         self.reading(kind, LEVELS - 1)
     }
 

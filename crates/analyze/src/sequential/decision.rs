@@ -4,7 +4,7 @@ use super::signs::{EVIDENCE_MIN, SignCount};
 use crate::statistics::{Interval, anytime_interval};
 
 /// Fewer pairs decide nothing: what is rare has not been seen yet.
-pub const PAIRS_MIN: usize = 5;
+pub(crate) const PAIRS_MIN: usize = 5;
 
 /// What pairs say about two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

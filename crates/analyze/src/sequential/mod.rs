@@ -8,9 +8,11 @@ mod decision;
 mod resampled;
 mod signs;
 
-pub use decision::{PAIRS_MIN, PairDecision, decide, ratio_interval};
+pub(crate) use decision::PAIRS_MIN;
+pub use decision::{PairDecision, decide, ratio_interval};
 pub use resampled::{PairOfEquals, ResampledTests, resample};
-pub use signs::{EVIDENCE_MIN, SignCount};
+pub(crate) use signs::EVIDENCE_MIN;
+pub use signs::SignCount;
 
 /// The share of tests of equal sides that may find a difference.
 pub const ALPHA: f64 = 0.05;

@@ -2,7 +2,7 @@
 
 /// The evidence at which equal sides are called different in at most 5 % of all tests, however often they are checked
 /// (J. Ville, 1939: a nonnegative martingale that starts at 1 reaches 20 with a probability of at most 1/20).
-pub const EVIDENCE_MIN: f64 = 20.0;
+pub(crate) const EVIDENCE_MIN: f64 = 20.0;
 
 /// How many values lie above and below zero. Values of zero say nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

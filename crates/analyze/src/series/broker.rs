@@ -56,7 +56,7 @@ impl BrokerPoint {
     }
 
     /// The listener whose network threads had least to spare; `None` where the broker has only one, or does not tell.
-    pub fn busiest_listener(&self) -> Option<&str> {
+    pub(crate) fn busiest_listener(&self) -> Option<&str> {
         let busiest = least_idle(&self.listeners)?;
         (self.listeners.len() > 1).then_some(busiest.listener.as_str())
     }
@@ -111,7 +111,7 @@ fn least_idle(listeners: &[ListenerPoint]) -> Option<&ListenerPoint> {
 
 impl BrokerSeries {
     /// The mean of all points that lie wholly in a span; `None` where there is none.
-    pub fn mean_over(&self, start_ns: u64, end_ns: u64) -> Option<BrokerPoint> {
+    pub(crate) fn mean_over(&self, start_ns: u64, end_ns: u64) -> Option<BrokerPoint> {
         let inside = |point: &&BrokerPoint| point.start_ns >= start_ns && point.end_ns <= end_ns;
         let points: Vec<&BrokerPoint> = self.points.iter().filter(inside).collect();
         BrokerPoint::mean(&points)

@@ -86,7 +86,7 @@ fn metric_between(
 }
 
 /// Where the kernel's counters of milliseconds begin again: `/proc/diskstats` shows 32 bits of them. What a queue's
-/// times add up to gets there in two days with a mean of 25 under way.
+/// times add up to gets there in two days with a mean of 25 in flight.
 const WRAP_NS: u64 = (1 << 32) * 1_000_000;
 /// One disk never has more requests in flight than this: a larger rise is a counter that was reset.
 const QUEUE_MAX: u64 = 100_000;

@@ -120,7 +120,7 @@ impl Series {
 }
 
 /// The limits on the CPU time of processes during one repeat.
-pub fn cpu_limits_of(run: &RunRead, key: RepeatKey) -> Vec<CpuLimitSeries> {
+pub(crate) fn cpu_limits_of(run: &RunRead, key: RepeatKey) -> Vec<CpuLimitSeries> {
     let evidence = run.evidence.iter();
     let evidence: Vec<&Evidence> = evidence.filter(|seen| seen.repeat == Some(key)).collect();
     cpu_limit::series_of(&evidence)
@@ -142,12 +142,12 @@ pub(crate) fn host_of(run: &RunRead, key: RepeatKey) -> HostSeries {
 }
 
 /// kgauge's own clients during one repeat, flow by flow.
-pub fn client_series_of(run: &RunRead, repeat: &RepeatRead) -> Vec<ClientSeries> {
+pub(crate) fn client_series_of(run: &RunRead, repeat: &RepeatRead) -> Vec<ClientSeries> {
     clients::series_of(run, repeat, &evidence_of(run, repeat.key))
 }
 
 /// The brokers' own metrics during one repeat.
-pub fn brokers_of(run: &RunRead, key: RepeatKey) -> Vec<BrokerSeries> {
+pub(crate) fn brokers_of(run: &RunRead, key: RepeatKey) -> Vec<BrokerSeries> {
     broker::series_of(&evidence_of(run, key))
 }
 
@@ -203,8 +203,8 @@ fn flow_series(
     }
 }
 
-/// Where no record tells the borders: whole seconds from the first to the last sample. Where two stages share a second,
-/// the plan tells the border within it.
+/// Where no record has the borders: whole seconds from the first to the last sample. Where two stages share a second,
+/// the plan has the border within it.
 fn stages_seen(flow: &FlowRead, planned: Option<Stages>) -> Vec<StageSpan> {
     let mut stages: Vec<StageSpan> = Vec::new();
     for stage in Stage::ALL {

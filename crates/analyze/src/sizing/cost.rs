@@ -10,11 +10,11 @@ use super::need::SizingNeed;
 use crate::statistics::Interval;
 
 /// Fewer trials cannot separate the kinds of work.
-pub const TRIALS_MIN: usize = 4;
+pub(super) const TRIALS_MIN: usize = 4;
 /// So many sets of trials are drawn for the intervals.
 pub(super) const DRAWS: usize = 400;
 /// Kinds of work.
-pub(super) const TERMS: usize = CostTerm::ALL.len();
+const TERMS: usize = CostTerm::ALL.len();
 /// Numbers of followers or readers that differ by less do not show what each costs.
 const MULTIPLE_MIN: f64 = 1.5;
 
@@ -88,7 +88,13 @@ impl CostTerm {
             CostTerm::ReplicatedBatch => need.replication > 1,
             CostTerm::FetchRequest => need.fan_out > 0.0,
             CostTerm::BrokerSecond | CostTerm::ProduceRequest | CostTerm::Record => true,
-            _ => self.is_needed(need, is_compressed),
+            CostTerm::InByte
+            | CostTerm::Batch
+            | CostTerm::ReplicatedByte
+            | CostTerm::OutByte
+            | CostTerm::TlsByte
+            | CostTerm::CompressedByte
+            | CostTerm::RecompressedByte => self.is_needed(need, is_compressed),
         }
     }
 
@@ -99,7 +105,14 @@ impl CostTerm {
                 Some(CostTerm::InByte)
             }
             CostTerm::ReplicatedBatch => Some(CostTerm::Batch),
-            _ => None,
+            CostTerm::InByte
+            | CostTerm::Batch
+            | CostTerm::BrokerSecond
+            | CostTerm::ProduceRequest
+            | CostTerm::Record
+            | CostTerm::TlsByte
+            | CostTerm::CompressedByte
+            | CostTerm::RecompressedByte => None,
         }
     }
 }

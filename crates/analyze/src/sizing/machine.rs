@@ -43,7 +43,7 @@ pub enum MachineTableError {
         missing: &'static str,
     },
     /// The first line has a column that is not known, or twice.
-    #[error("column `{column}` is not known, or is there twice; the columns are: {}", MachineType::COLUMNS.join(", "))]
+    #[error("column `{column}` is unknown or repeated; the columns are: {}", MachineType::COLUMNS.join(", "))]
     Column {
         /// As written.
         column: String,
@@ -229,7 +229,7 @@ mod tests {
             ("name,cpus,memory_gib\n", "column `cpus` is not known"),
             (
                 "name,vcpus,vcpus,memory_gib\n",
-                "column `vcpus` is not known, or is there twice",
+                "column `vcpus` is unknown or repeated",
             ),
         ] {
             assert!(error(table).contains(message), "{}", error(table));

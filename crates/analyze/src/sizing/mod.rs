@@ -26,7 +26,7 @@ mod tests;
 
 pub use answer::{MachineChoice, PartitionNeed, SizeAnswer, SizingBasis, UnusableTrials};
 pub use compression::{CodecRatio, RecordSample, SampleBlock};
-pub use cost::{CostTerm, TRIALS_MIN, TermCost};
+pub use cost::{CostTerm, TermCost};
 pub use curve::LatencyReading;
 pub use demand::{ClientHabits, PeakLoad};
 pub use facts::{MeasuredRelease, SizingMachine, TrialFacts, UnusableTrial, trial_facts};
@@ -34,7 +34,7 @@ pub use machine::{MachineTableError, MachineType};
 pub use need::{NeededCompression, SizingNeed};
 pub use predict::{GivenCluster, PredictedCapacity, predict_capacity};
 pub use price::MonthlyPrice;
-pub use range::{EXTRAPOLATION_MAX, Extrapolation, MissingTrial, SizingRespect};
+pub use range::{Extrapolation, MissingTrial, SizingRespect};
 pub use resources::{
     BROKERS_MAX, HEAP_BYTES, PlannedUse, REPLICAS_MAX, ResourceNeed, SizingResource,
 };

@@ -59,7 +59,7 @@ impl NeededCompression {
     const RATIO_MIN: f64 = 1.02;
 
     /// Whether batches are compressed.
-    pub fn is_compressed(&self) -> bool {
+    pub(crate) fn is_compressed(&self) -> bool {
         match &self.codec {
             Some(codec) => codec != "none",
             None => self.ratio > NeededCompression::RATIO_MIN,
@@ -74,7 +74,7 @@ impl SizingNeed {
     }
 
     /// Records per second at the peak.
-    pub fn peak_records_per_s(&self) -> f64 {
+    pub(crate) fn peak_records_per_s(&self) -> f64 {
         self.peak_bytes_per_s() / self.record_bytes
     }
 }

@@ -14,7 +14,7 @@ const RATE_MAX: f64 = 1e13;
 /// Halvings of the logarithm of the rate: fewer than one part in 10⁹ is left.
 const HALVINGS: u32 = 40;
 
-/// A cluster that is there.
+/// An existing cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenCluster {
     /// The machine of each broker.

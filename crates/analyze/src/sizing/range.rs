@@ -8,7 +8,7 @@ use super::facts::TrialFacts;
 use super::need::SizingNeed;
 
 /// Beyond this factor outside of what was measured there is no answer.
-pub const EXTRAPOLATION_MAX: f64 = 2.0;
+pub(super) const EXTRAPOLATION_MAX: f64 = 2.0;
 /// Keys and headers make records a little larger than their values; frames make fan-outs a little smaller.
 const TOLERANCE: f64 = 1.1;
 /// So few replicas of a broker are marked, but never refused: no published limit is below a thousand.

@@ -16,4 +16,4 @@ pub use repeats::{TOGETHER_MIN, check_repeats, check_repeats_of_logs, trend};
 pub use sequence::anytime_interval;
 pub use spread::{FigureRatio, Interval, Spread};
 pub use steadiness::{Better, Steadiness, SteadinessCheck, check, check_logs, warm_up_end};
-pub use student::{t_95, t_factor};
+pub(crate) use student::{t_95, t_factor};

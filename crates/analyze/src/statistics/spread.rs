@@ -122,7 +122,7 @@ impl Spread {
     }
 
     /// How far the interval reaches from the mean, as a fraction of it: the "±" of reports.
-    pub fn ci95_relative(&self) -> Option<f64> {
+    pub(crate) fn ci95_relative(&self) -> Option<f64> {
         self.ci95?.reach(self.mean)
     }
 

@@ -19,7 +19,7 @@ const Z_95: f64 = 1.959_964;
 ///
 /// Beyond 30 degrees it is the Cornish-Fisher expansion `z + (z^3+z)/4v + (5z^5+16z^3+3z)/96v^2`,
 /// which is right to four decimals there.
-pub fn t_95(degrees_of_freedom: usize) -> Option<f64> {
+pub(crate) fn t_95(degrees_of_freedom: usize) -> Option<f64> {
     let last = degrees_of_freedom.checked_sub(1)?;
     if let Some(tabled) = T_95.get(last) {
         return Some(*tabled);
@@ -34,7 +34,7 @@ pub fn t_95(degrees_of_freedom: usize) -> Option<f64> {
 /// `None` without a degree of freedom, or if `alpha` is not between 0 and 1.
 ///
 /// `t = sqrt(v) tan(a)` for the angle `a` within which the probability is `1 - alpha`, found by halving.
-pub fn t_factor(degrees_of_freedom: usize, alpha: f64) -> Option<f64> {
+pub(crate) fn t_factor(degrees_of_freedom: usize, alpha: f64) -> Option<f64> {
     let is_sound = degrees_of_freedom > 0 && alpha > 0.0 && alpha < 1.0;
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     for _ in 0..100 {

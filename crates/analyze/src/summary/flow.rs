@@ -110,7 +110,12 @@ impl FlowSummary {
     pub fn planned_per_s(&self) -> Option<f64> {
         match self.shape.as_ref()?.shape {
             Shape::Constant { per_second } | Shape::Poisson { per_second } => Some(per_second),
-            _ => None,
+            Shape::Max
+            | Shape::Ramp { .. }
+            | Shape::Step { .. }
+            | Shape::Wave { .. }
+            | Shape::Burst { .. }
+            | Shape::Replay { .. } => None,
         }
     }
 

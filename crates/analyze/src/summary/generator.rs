@@ -168,15 +168,15 @@ pub const THREAD_USE_LIMIT: f64 = 0.95;
 /// From here on there was little to spare: reported, but no verdict.
 pub const THREAD_USE_NEAR: f64 = 0.80;
 /// More late records than this reach the p99.
-pub const LATE_PART_MAX: f64 = 0.01;
+pub(crate) const LATE_PART_MAX: f64 = 0.01;
 /// Another client that was fed nothing for a larger part of the time than this was limited by
 /// its feeding.
 pub const STARVED_PART_MAX: f64 = 0.05;
 /// More skipped records than this are a load other than the planned one.
-pub const SKIPPED_PART_MAX: f64 = 0.000_1;
+pub(crate) const SKIPPED_PART_MAX: f64 = 0.000_1;
 /// Where late records were not counted by what they waited for (other clients, runs of earlier versions): a buffer that
 /// is full for a part of the time delays the records of that time and those that are caught up after it, at most about
 /// as many again.
-pub const BLOCKED_FACTOR: f64 = 2.0;
+pub(crate) const BLOCKED_FACTOR: f64 = 2.0;
 /// Other programs that used this part of the machine's processors are named.
 pub const OTHERS_PART: f64 = 0.20;

@@ -1,30 +1,30 @@
 //! The summary of a run folder: figures with their spread. A pure function of the
 //! folder, so that it is the same byte for byte each time.
 
-pub mod ab;
-pub mod agents;
-pub mod blame;
+mod ab;
+mod agents;
+mod blame;
 mod build;
-pub mod capacity;
-pub mod driver;
-pub mod factor;
-pub mod flow;
+mod capacity;
+mod driver;
+mod factor;
+mod flow;
 pub mod generator;
-pub mod group;
+mod group;
 mod headline;
-pub mod latency;
-pub mod limit;
-pub mod load;
-pub mod mirror;
-pub mod outage;
-pub mod partitions;
-pub mod repeat;
-pub mod steadiness;
-pub mod transaction;
-pub mod trial;
-pub mod tune;
-pub mod verdict;
-pub mod warning;
+mod latency;
+mod limit;
+mod load;
+mod mirror;
+mod outage;
+mod partitions;
+mod repeat;
+mod steadiness;
+mod transaction;
+mod trial;
+mod tune;
+mod verdict;
+mod warning;
 
 use schemars::JsonSchema;
 use serde::Serialize;

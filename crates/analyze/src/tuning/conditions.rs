@@ -14,7 +14,7 @@ pub(super) const CONDITION_BLOCKS: u32 = 2;
 ///
 /// A rate or a time is kept if a typical repeat keeps it: the bound lies outside of the confidence sequence of the
 /// geometric mean, which may be checked after each repeat. A number of records is kept if every repeat keeps it.
-pub fn condition_status(goal: &Goal, values: &[f64]) -> GoalStatus {
+pub(crate) fn condition_status(goal: &Goal, values: &[f64]) -> GoalStatus {
     let holds = |value: f64| goal.comparison.holds(value, goal.value);
     let kept = values.iter().filter(|value| holds(**value)).count();
     let has_interval =
@@ -36,7 +36,7 @@ pub fn condition_status(goal: &Goal, values: &[f64]) -> GoalStatus {
 }
 
 /// The figure of a condition in the repeats of an arm.
-pub fn condition_values(phase: &TunePhase, arm: usize, condition: usize) -> Vec<f64> {
+pub(crate) fn condition_values(phase: &TunePhase, arm: usize, condition: usize) -> Vec<f64> {
     let values = phase.of_arm(arm);
     values
         .filter_map(|one| one.keep.get(condition).copied().flatten())

@@ -23,8 +23,10 @@ mod tests;
 
 pub use budget::{REPEATS_MIN, fit_to_budget};
 pub use candidates::{ChangedTrial, choose};
-pub use conditions::{condition_status, condition_values, of_winner};
+pub use conditions::of_winner;
+pub(crate) use conditions::{condition_status, condition_values};
 pub use effects::{ScreenedEffect, screened};
 pub use in_force::InForce;
-pub use procedure::{OTHER_BLOCKS, Progress, TuneMove, next_move, proof_gains, to_resume};
+pub(crate) use procedure::OTHER_BLOCKS;
+pub use procedure::{Progress, TuneMove, next_move, to_resume};
 pub use race::{CANDIDATES_MAX, RaceCandidate, RaceExit, RaceState, race, sign};

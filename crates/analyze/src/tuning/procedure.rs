@@ -16,7 +16,7 @@ const PROOF_BLOCKS_MAX: u32 = 40;
 /// Arms at the second load.
 const OTHER_ARMS: u64 = 2;
 /// Blocks at the second load, unless conditions need more.
-pub const OTHER_BLOCKS: usize = 3;
+pub(crate) const OTHER_BLOCKS: usize = 3;
 /// More blocks at the second load do not wait for conditions.
 const OTHER_BLOCKS_MAX: usize = 12;
 /// Settings that go from the screening into the race.
@@ -114,7 +114,7 @@ fn new_phase(kind: TunePhaseKind, arms: Vec<Vec<TuneOption>>, blocks: Option<u32
 }
 
 /// The logarithms of winner against the settings in force in a proof; positive is better.
-pub fn proof_gains(plan: &TunePlan, phase: &TunePhase) -> Vec<f64> {
+pub(super) fn proof_gains(plan: &TunePlan, phase: &TunePhase) -> Vec<f64> {
     let ratios = phase.log_ratios(2, 0).into_iter();
     ratios.map(|ratio| race::sign(plan) * ratio).collect()
 }
@@ -163,7 +163,10 @@ impl Progress<'_> {
                 let racing = state.racing().map(|one| one.arm);
                 std::iter::once(0).chain(racing).collect()
             }
-            _ => (0..phase.arms.len()).collect(),
+            TunePhaseKind::Today
+            | TunePhaseKind::Conditions
+            | TunePhaseKind::Proof
+            | TunePhaseKind::OtherLoad => (0..phase.arms.len()).collect(),
         };
         let number = self.record.phases.len();
         let label = format!("tune phase {number} block {block}");
@@ -190,7 +193,11 @@ impl Progress<'_> {
                 self.too_short(u64::from(blocks) + PROOF_MEASURES)
             }
             TunePhaseKind::OtherLoad if !is_open => TuneEnd::Decided,
-            _ => TuneEnd::Budget,
+            TunePhaseKind::Screening
+            | TunePhaseKind::Conditions
+            | TunePhaseKind::Race
+            | TunePhaseKind::Proof
+            | TunePhaseKind::OtherLoad => TuneEnd::Budget,
         }
     }
 

@@ -116,7 +116,7 @@ impl RaceState {
     }
 
     /// Those that have not left.
-    pub fn racing(&self) -> impl Iterator<Item = &RaceCandidate> {
+    pub(crate) fn racing(&self) -> impl Iterator<Item = &RaceCandidate> {
         self.candidates.iter().filter(|one| one.out.is_none())
     }
 

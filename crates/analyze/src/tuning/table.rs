@@ -361,7 +361,7 @@ pub const SETTINGS: &[KnownSetting] = &[
 ];
 
 /// The first release that has a value.
-pub const SINCE: &[(&str, &str, (u32, u32))] = &[
+pub(crate) const SINCE: &[(&str, &str, (u32, u32))] = &[
     ("compression.type", "zstd", (2, 1)),
     ("compression.type", "lz4", (0, 10)),
 ];

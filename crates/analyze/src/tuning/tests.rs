@@ -8,6 +8,7 @@ use kgauge_scenario::{
     TuneValue,
 };
 
+use super::procedure::proof_gains;
 use super::*;
 use crate::sequential::{PairDecision, decide};
 use crate::statistics::RandomDraws;

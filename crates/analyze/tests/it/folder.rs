@@ -42,7 +42,7 @@ fn a_folder_without_a_run_is_said_to_be_one() {
     assert!(
         error
             .to_string()
-            .ends_with("holds no run: there is no run.json in it")
+            .ends_with("holds no run: it contains no run.json")
     );
 }
 

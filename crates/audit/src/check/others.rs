@@ -75,10 +75,7 @@ fn of_rdkafka(counts: &RdkafkaLine) -> Vec<(FindingSeverity, AuditRule, String)>
 
 fn of_omb(result: &OmbResult) -> Vec<(FindingSeverity, AuditRule, String)> {
     let mut found = Vec::new();
-    let publish = result
-        .latencies
-        .iter()
-        .find(|one| one.name == "publish latency");
+    let publish = result.publish.as_ref();
     let p99 = publish.and_then(|one| one.points.iter().find(|(part, _)| *part == 0.99));
     if let (Some(delay), Some((_, p99))) = (result.delay_p99_ms, p99)
         && delay > DELAYED * p99
@@ -93,10 +90,7 @@ fn of_omb(result: &OmbResult) -> Vec<(FindingSeverity, AuditRule, String)> {
             ),
         ));
     }
-    let cut = result
-        .latencies
-        .iter()
-        .filter(|one| one.max_ms >= OMB_MAX_MS);
+    let cut = result.latencies().filter(|one| one.max_ms >= OMB_MAX_MS);
     for one in cut {
         found.push((
             FindingSeverity::Artefact,

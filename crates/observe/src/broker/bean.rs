@@ -106,7 +106,7 @@ fn add_threads(answer: &impl BeanReader, waits: &ListenerWaits, values: &mut Rea
 }
 
 /// The MBean of a table row, for one kind of request.
-pub(super) fn bean_of(row: &str, kind: Option<RequestKind>) -> Option<String> {
+fn bean_of(row: &str, kind: Option<RequestKind>) -> Option<String> {
     let Some(kind) = kind else {
         return Some(row.to_owned());
     };

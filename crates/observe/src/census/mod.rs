@@ -41,7 +41,7 @@ pub fn census(cluster: &mut Cluster) -> Result<ClusterCensus, ClusterError> {
             census.quotas = applied;
             unread.extend(missing);
         }
-        Err(error) => note(&mut unread, "client quotas", &error)?,
+        Err(error) => note(&mut unread, UnreadFact::QUOTAS, &error)?,
     }
     census.unread = unread;
     Ok(census)

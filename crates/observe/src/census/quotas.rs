@@ -37,7 +37,7 @@ pub(super) fn applied(
     let is_of_user =
         |quota: &ClientQuota| matches!(quota.subject.user, Some(QuotaName::Exactly(_)));
     let missing = (user.is_none() && quotas.iter().any(is_of_user)).then(|| UnreadFact {
-        what: "quotas of this user".to_owned(),
+        what: UnreadFact::USER_QUOTAS.to_owned(),
         why: "the client does not know its user name on the brokers".to_owned(),
     });
     (applied, missing)

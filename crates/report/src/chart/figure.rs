@@ -5,7 +5,7 @@ use crate::format;
 use crate::markup::Markup;
 
 /// The maximum number of rows of a data table. For longer lines it has every n-th point, with a note.
-pub(super) const TABLE_ROWS_MAX: usize = 60;
+const TABLE_ROWS_MAX: usize = 60;
 
 /// Writes the whole figure.
 pub(crate) fn write_figure(page: &mut Markup, chart: &Chart) {
@@ -97,7 +97,7 @@ fn write_table(page: &mut Markup, chart: &Chart) {
         _ => format!(
             "Every {} of {}; the page's data block has all of them.",
             ordinal(stride),
-            format::plural(places.len() as u64, "point", "points")
+            format::counted(places.len() as u64, "point")
         ),
     };
     write_data(page, chart, &words, |page| {

@@ -1,4 +1,4 @@
-//! Where things stand in a chart, and how places are written in SVG.
+//! Positions in a chart, and how SVG writes them.
 
 use super::Chart;
 

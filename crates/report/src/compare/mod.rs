@@ -187,9 +187,9 @@ fn title(comparison: &Comparison) -> String {
     let what = match scenarios.as_slice() {
         [] => "nothing measured".to_owned(),
         [only] => (*only).to_owned(),
-        many => format::plural(many.len() as u64, "scenario", "scenarios"),
+        many => format::counted(many.len() as u64, "scenario"),
     };
-    let runs = format::plural(runs, "run", "runs");
+    let runs = format::counted(runs, "run");
     match further {
         0 => format!("{runs} compared: {what}"),
         _ => format!("{sides} sides, {runs} in total: {what}"),

@@ -30,7 +30,7 @@ pub(super) fn head(run: &RunColumn) -> ColumnHead {
         let model = machine.cpu_model.clone();
         let cpus = machine
             .cpu_count
-            .map(|count| format::plural(count.into(), "processor", "processors"));
+            .map(|count| format::counted(count.into(), "processor"));
         [model, cpus]
             .into_iter()
             .flatten()
@@ -85,22 +85,6 @@ fn seeds(run: &RunColumn) -> String {
     words.join(", ")
 }
 
-/// `one; two; three; and 4 more`
-fn places(found: &[String]) -> String {
-    let shown = found
-        .iter()
-        .take(PLACES_SHOWN)
-        .map(String::as_str)
-        .collect::<Vec<_>>();
-    let more = found.len().saturating_sub(shown.len());
-    let more = if more > 0 {
-        format!("; and {more} more")
-    } else {
-        String::new()
-    };
-    format!("{}{more}", shown.join("; "))
-}
-
 /// What else than the figures differs, what bars a comparison first; each difference once.
 pub(super) fn differing(comparison: &Comparison) -> Vec<Sentence> {
     let mut found = differences(comparison);
@@ -118,7 +102,7 @@ pub(super) fn all(comparison: &Comparison) -> Vec<Sentence> {
             level: Severity::Grave,
             words: format!(
                 "{} omitted: the comparison has too many rows.",
-                format::plural(comparison.rows_left_out, "row", "rows")
+                format::counted(comparison.rows_left_out, "row")
             ),
         });
     }
@@ -220,7 +204,10 @@ fn reasons(comparison: &Comparison) -> Vec<Sentence> {
     }
     let sentence = |(why, found): (String, Vec<String>)| Sentence {
         level: Severity::Caution,
-        words: format!("{why} Affects {}.", places(&found)),
+        words: format!(
+            "{why} Affects {}.",
+            format::few_clauses(&found, PLACES_SHOWN)
+        ),
     };
     found.into_iter().map(sentence).collect()
 }

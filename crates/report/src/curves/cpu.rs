@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
+use crate::chart::{Axis, AxisUnit, Chart, LegendEntry, LineStyle, Point, Scale};
 use crate::view::{ProcessTimeline, Timeline, TrialView};
 
 /// Longer names do not fit next to the plot; the legend has them.
@@ -21,21 +21,14 @@ pub(super) fn chart(trial: &TrialView) -> Option<Chart> {
     let by_name: Vec<BTreeMap<&str, &ProcessTimeline>> = timelines.iter().map(by_name).collect();
     let mut lines = Vec::new();
     for (group, name) in names.iter().enumerate() {
-        for (index, timeline) in timelines.iter().enumerate().rev() {
-            let Some(process) = by_name.get(index).and_then(|of| of.get(name)) else {
-                continue;
-            };
-            lines.push(ChartLine {
-                group,
-                name: super::repeat_name(timelines, timeline.repeat),
-                faint: index > 0,
-                points: process
-                    .cores
-                    .iter()
+        lines.extend(super::repeat_lines(timelines, group, |index, _| {
+            let cores = by_name.get(index)?.get(name)?.cores.iter();
+            Some(
+                cores
                     .map(|(at, cores)| Point::new(*at, Some(*cores)))
                     .collect(),
-            });
-        }
+            )
+        }));
     }
     let highest = lines
         .iter()

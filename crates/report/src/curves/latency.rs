@@ -109,16 +109,10 @@ fn points(times: &[TimesAt], value: fn(&TimesAt) -> u64, seconds_per_point: u64)
 fn lines(timelines: &[Timeline], flow: &str) -> Vec<ChartLine> {
     let mut lines = Vec::new();
     for (group, shown) in SHOWN.iter().enumerate() {
-        // The first repeat is drawn last, so that it lies above the faint ones.
-        for (index, timeline) in timelines.iter().enumerate().rev() {
+        lines.extend(super::repeat_lines(timelines, group, |_, timeline| {
             let times = times(timeline, flow);
-            lines.push(ChartLine {
-                group,
-                name: super::repeat_name(timelines, timeline.repeat),
-                faint: index > 0,
-                points: points(times, shown.value, timeline.seconds_per_point),
-            });
-        }
+            Some(points(times, shown.value, timeline.seconds_per_point))
+        }));
     }
     lines
 }

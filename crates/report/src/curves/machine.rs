@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use kgauge_results::metrics::{Panel, PanelSection, PanelUnit};
 
-use crate::chart::{Axis, AxisUnit, Chart, ChartLine, LegendEntry, LineStyle, Point, Scale};
+use crate::chart::{Axis, AxisUnit, Chart, LegendEntry, LineStyle, Point, Scale};
+use crate::format;
 use crate::view::{MachineLine, MachineTimeline, TrialView};
 
 /// A line that never reaches this part of its chart's highest is not drawn, but named.
@@ -39,22 +40,10 @@ fn chart(trial: &TrialView, panel: Panel) -> Option<Chart> {
     let (names, small) = names(trial, panel)?;
     let mut lines = Vec::new();
     for (group, name) in names.iter().enumerate() {
-        // The first repeat is drawn last, so that it lies above the faint ones.
-        for (index, timeline) in timelines.iter().enumerate().rev() {
-            let Some(line) = by_name.get(index).and_then(|lines| lines.get(name)) else {
-                continue;
-            };
-            lines.push(ChartLine {
-                group,
-                name: super::repeat_name(timelines, timeline.repeat),
-                faint: index > 0,
-                points: line
-                    .points
-                    .iter()
-                    .map(|(at, y)| Point::new(*at, *y))
-                    .collect(),
-            });
-        }
+        lines.extend(super::repeat_lines(timelines, group, |index, _| {
+            let points = by_name.get(index)?.get(name)?.points.iter();
+            Some(points.map(|(at, y)| Point::new(*at, *y)).collect())
+        }));
     }
     let (row, unit) = (panel.row(), unit(panel));
     let values = lines.iter().flat_map(|line| &line.points);
@@ -127,16 +116,12 @@ fn names<'a>(trial: &'a TrialView<'_>, panel: Panel) -> Option<(Vec<&'a str>, Op
         highest * VISIBLE
     };
     let (seen, small): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, high)| *high > least);
-    let small: Vec<&str> = small.into_iter().map(|(name, _)| name).collect();
+    let small = small.into_iter().map(|(name, _)| name.to_owned());
+    let small: Vec<String> = small.collect();
     let words = (!small.is_empty()).then(|| {
         let percent = VISIBLE * 100.0;
-        let (named, more) = small.split_at(small.len().min(SMALL_MAX));
-        let more = match more.len() {
-            0 => String::new(),
-            count => format!(" and {count} more"),
-        };
-        let named = named.join(", ");
-        format!("Omitted, below {percent} % of the highest: {named}{more}.")
+        let named = format::few(&small, SMALL_MAX);
+        format!("Omitted, below {percent} % of the highest: {named}.")
     });
     (!seen.is_empty()).then(|| (seen.into_iter().map(|(name, _)| name).collect(), words))
 }

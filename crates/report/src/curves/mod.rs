@@ -209,7 +209,7 @@ fn moments(timelines: &[Timeline]) -> Vec<(f64, MarkKind, &str)> {
 }
 
 /// The faults of the first repeat, and when leaders or in-sync replicas changed in it. Faults of others begin at the
-/// same times, but may strike other nodes; all of them stand in the list of events.
+/// same times, but may strike other nodes; the list of events has all of them.
 fn marks(timelines: &[Timeline]) -> Vec<AxisMark> {
     let moments = moments(timelines).into_iter().enumerate();
     moments
@@ -283,6 +283,25 @@ fn flow_names(timelines: &[Timeline]) -> Vec<&str> {
         }
     }
     names
+}
+
+/// The lines of a group: one per repeat that has points. The first repeat is drawn last, so that it lies above the faint
+/// ones. `points` receives the repeat's position, too.
+fn repeat_lines(
+    timelines: &[Timeline],
+    group: usize,
+    points: impl Fn(usize, &Timeline) -> Option<Vec<Point>>,
+) -> Vec<ChartLine> {
+    let repeats = timelines.iter().enumerate().rev();
+    let lines = repeats.filter_map(|(index, timeline)| {
+        Some(ChartLine {
+            group,
+            name: repeat_name(timelines, timeline.repeat),
+            faint: index > 0,
+            points: points(index, timeline)?,
+        })
+    });
+    lines.collect()
 }
 
 /// `repeat 2`, or nothing where there is one repeat only.

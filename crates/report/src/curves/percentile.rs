@@ -103,7 +103,7 @@ fn beyond(flow: &Flow, latency: Latency, trial: &TrialView) -> String {
     });
     format!(
         "{who}{}{beyond}; mean {}{interval}, maximum {} {}.",
-        format::plural(times.count, "sample", "samples"),
+        format::counted(times.count, "sample"),
         format::nanoseconds(times.mean_ns),
         latency.kind.title(),
         format::nanoseconds(times.max_ns as f64)

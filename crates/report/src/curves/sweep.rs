@@ -176,19 +176,21 @@ fn named(flow: &str, what: &str, flows: usize) -> String {
     }
 }
 
+/// The scale of values that span more than a linear axis can show.
+fn log_scale(low: f64, high: f64) -> Option<Scale> {
+    (low > 0.0 && high / low > LOG_RATIO).then(|| Scale::Log {
+        low: low / 1.6,
+        high: high * 1.6,
+    })
+}
+
 /// From zero, unless the rates span more than a linear axis can show.
 fn rate_axis(lines: &[ChartLine]) -> Axis {
     let points = lines.iter().flat_map(|line| &line.points);
     let rates: Vec<f64> = points.map(|point| point.x).collect();
     let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let high = rates.iter().copied().fold(0.0, f64::max);
-    let scale = match low > 0.0 && high / low > LOG_RATIO {
-        true => Scale::Log {
-            low: low / 1.6,
-            high: high * 1.6,
-        },
-        false => Scale::from_zero(high),
-    };
+    let scale = log_scale(low, high).unwrap_or_else(|| Scale::from_zero(high));
     let name = "achieved rate (records/s)";
     Axis::new(name, scale, AxisUnit::RecordsPerSecond)
 }
@@ -286,19 +288,13 @@ fn factor_axis(sweep: &Sweep) -> Option<Axis> {
     values.dedup();
     let (low, high) = (*values.first()?, *values.last()?);
     // A margin on both sides keeps the outer points off the plot's edge.
-    let scale = match low > 0.0 && high / low > LOG_RATIO {
-        true => Scale::Log {
-            low: low / 1.6,
-            high: high * 1.6,
-        },
-        false => {
-            let margin = (high - low).max(1.0) * 0.05;
-            Scale::Linear {
-                low: low - margin,
-                high: high + margin,
-            }
+    let scale = log_scale(low, high).unwrap_or_else(|| {
+        let margin = (high - low).max(1.0) * 0.05;
+        Scale::Linear {
+            low: low - margin,
+            high: high + margin,
         }
-    };
+    });
     let mut axis = Axis::new(sweep.name(), scale, sweep.unit);
     if values.len() <= LABELS_MAX {
         axis.ticks = values;

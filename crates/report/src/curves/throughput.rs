@@ -151,7 +151,7 @@ fn notes(trial: &TrialView) -> Vec<String> {
                 format!("; repeats: {} records/s", values.join(" · "))
             }
         };
-        let records = format::plural(flow.records(), "record", "records");
+        let records = format::counted(flow.records(), "record");
         Some(format!("{who}{records} in all stages{repeats}."))
     };
     let mut notes: Vec<String> = trial.flows.iter().filter_map(note).collect();

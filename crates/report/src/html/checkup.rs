@@ -54,7 +54,7 @@ pub(super) fn write_findings(page: &mut Markup, summary: &CheckupSummary) {
         return;
     }
     page.element("details", &[], |page| {
-        let title = format::plural(more.len() as u64, "more finding", "more findings");
+        let title = format::counted(more.len() as u64, "more finding");
         page.leaf("summary", &[], &title);
         page.element("ul", &[], |page| {
             for finding in more {

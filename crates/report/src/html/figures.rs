@@ -193,7 +193,7 @@ fn write_failures(page: &mut Markup, flow: &Flow) {
         page.leaf("span", &[("class", "badge bad block")], &text);
     }
     for error in &flow.summary.errors {
-        let records = format::plural(error.records, "record", "records");
+        let records = format::counted(error.records, "record");
         let text = format!("{}: {records}", error.name);
         page.leaf("span", &[("class", "small block")], &text);
     }

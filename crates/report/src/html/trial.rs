@@ -138,10 +138,9 @@ fn write_group(page: &mut Markup, group: &ChartGroup) {
 
 /// `3 repeats · 1,284,000 records/s`.
 fn line(trial: &TrialView) -> String {
-    let mut parts = vec![format::plural(
+    let mut parts = vec![format::counted(
         trial.summary.repeats_measured.into(),
         "repeat",
-        "repeats",
     )];
     for flow in &trial.flows {
         if let Some(rate) = flow.rate() {

@@ -202,7 +202,7 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 24] = [
         "LittlesLaw",
         "sentence",
         TextForm::One,
-        "What must be shown beside the latency.",
+        "What must be shown next to the latency.",
     ),
     (
         "MirrorSummary",

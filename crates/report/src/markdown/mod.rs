@@ -314,7 +314,7 @@ impl Writer {
         };
         match warnings.len() > WARNINGS_OPEN_MAX {
             true => {
-                let count = crate::format::plural(warnings.len() as u64, "warning", "warnings");
+                let count = crate::format::counted(warnings.len() as u64, "warning");
                 let summary = format!("Caveats: {count}");
                 self.folded(&summary, write);
             }

@@ -7,7 +7,7 @@ use super::figures::write_table;
 use super::style::Ink;
 use super::table::{Alignment, Column, TableRow, TextTable};
 use crate::format;
-use crate::text::capacity as words;
+use crate::text::{bottleneck, capacity as words};
 
 /// Loads of the curve in the table, as shares of the lower bound.
 const SHARES: [(f64, &str); 4] = [(0.1, "10 %"), (0.5, "50 %"), (0.75, "75 %"), (0.9, "90 %")];
@@ -128,7 +128,7 @@ fn write_settings(writer: &mut Writer, capacities: &[CapacitySummary]) {
                 megabytes.unwrap_or_else(|| format::NOTHING.to_owned()),
                 search
                     .bottleneck
-                    .map_or_else(String::new, |word| words::limit_name(word).to_owned()),
+                    .map_or_else(String::new, |word| bottleneck::name(word).to_owned()),
             ])
         })
     });

@@ -105,7 +105,7 @@ fn write_findings(writer: &mut Writer, summary: &CheckupSummary) {
     }
     let more = all.len().saturating_sub(shown);
     if more > 0 {
-        let more = format::plural(more as u64, "more finding", "more findings");
+        let more = format::counted(more as u64, "more finding");
         writer.sentence(Some(Ink::Soft), &format!("{more} in the report."), "", "  ");
     }
 }

@@ -80,7 +80,7 @@ fn write_faults(writer: &mut Writer, view: &ReportView) {
     }
     let more = list.faults.len().saturating_sub(FAULTS_MAX);
     let repeats = view.faults.len() - 1;
-    let repeats = format::plural(repeats as u64, "more repeat", "more repeats");
+    let repeats = format::counted(repeats as u64, "more repeat");
     let words = match (more, view.faults.len()) {
         (0, 1) => return,
         (more, 1) => format!("and {more} more in events.jsonl"),

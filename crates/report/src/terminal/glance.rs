@@ -49,8 +49,8 @@ fn write_failures(writer: &mut Writer, view: &ReportView) {
     let more = failed.len().saturating_sub(NAMED_MAX);
     if more > 0 {
         let more = format!(
-            "and {} more with failures",
-            format::counted(more as u64, "flow")
+            "and {} with failures",
+            format::counted(more as u64, "more flow")
         );
         writer.sentence(Some(Ink::Bad), &more, "", "  ");
     }

@@ -238,7 +238,7 @@ fn write_goals(writer: &mut Writer, view: &ReportView) {
     }
     let more = others.len().saturating_sub(GOALS_MAX);
     if more > 0 {
-        let more = format::plural(more as u64, "more goal", "more goals");
+        let more = format::counted(more as u64, "more goal");
         writer.sentence(Some(Ink::Bad), &format!("and {more} not held"), "", "");
     }
     match held.as_slice() {

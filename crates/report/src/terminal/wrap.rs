@@ -3,7 +3,7 @@
 use crate::clean::{columns, one_line};
 
 /// Breaks a text at spaces so that no line is wider than `width`; the first line starts with
-/// `first`, the others with `rest`. A word wider than a line stands on its own and is not cut: it
+/// `first`, the others with `rest`. A word wider than a line has its own line and is not cut: it
 /// may be a path.
 pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
     let text = one_line(text);

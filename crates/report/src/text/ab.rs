@@ -6,8 +6,8 @@ use kgauge_analyze::summary::{AbFalseAlarms, AbSideSummary, AbSummary, AbVerdict
 use kgauge_results::run::AbEnd;
 use kgauge_scenario::{AbKind, AbSide};
 
-use super::answer::{change, change_between};
-use super::capacity::void_cause;
+use super::answer::{change, change_between, change_interval};
+use super::capacity::{void_cause, void_causes};
 use crate::format;
 
 /// `B is better. B against A: throughput +4.8 % (95 % interval +2.1 to +7.6 %), higher in 14 of 15 pairs.`
@@ -40,7 +40,7 @@ pub fn answer(test: &AbSummary) -> String {
 }
 
 /// The answer to the question of the only scenario. Two scenarios have their own questions.
-pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
+pub(crate) fn answer_of_scenario(summary: &Summary) -> Option<String> {
     let test = summary.ab.as_ref();
     test.filter(|test| test.kind != AbKind::Scenarios)
         .map(answer)
@@ -48,21 +48,20 @@ pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
 
 /// `+4.8 % (95 % interval +2.1 to +7.6 %)`.
 pub(super) fn known(ratio: f64, interval: Option<Interval>) -> String {
-    let both = change_between(ratio, interval);
-    match both.split_once(", ") {
-        Some((value, ends)) => format!("{value} (95 % interval {ends})"),
-        None if interval.is_some() => format!("{both} (the 95 % interval is too wide to show)"),
-        None => format!("{both} (too few pairs for an interval)"),
+    let value = change(ratio);
+    match change_interval(ratio, interval) {
+        Some(ends) => format!("{value} (95 % interval {ends})"),
+        None if interval.is_some() => format!("{value} (the 95 % interval is too wide to show)"),
+        None => format!("{value} (too few pairs for an interval)"),
     }
 }
 
 /// What tests of this machine's noise found.
 fn false_alarms(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
-    let share = |count: u32| format::percent(f64::from(count) / f64::from(alarms.tests.max(1)));
     format!(
         "False alarms on this machine: {} of tests call equal sides different ({} of {}; the method \
          allows 5 %).",
-        share(alarms.different),
+        share_of_tests(alarms, alarms.different),
         format::count(alarms.different.into()),
         format::count(alarms.tests.into()),
     ) + match test.verdict {
@@ -71,8 +70,13 @@ fn false_alarms(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
     }
 }
 
+/// The share of the tests drawn from pairs of equal sides.
+pub(super) fn share_of_tests(alarms: &AbFalseAlarms, count: u32) -> String {
+    format::percent(f64::from(count) / f64::from(alarms.tests.max(1)))
+}
+
 /// What the answer leaves open: the evidence, the noise, and what a longer test would find; a sentence each.
-pub fn details(test: &AbSummary) -> Vec<String> {
+pub(crate) fn details(test: &AbSummary) -> Vec<String> {
     let parts = [
         test.false_alarms
             .as_ref()
@@ -92,7 +96,6 @@ pub fn details(test: &AbSummary) -> Vec<String> {
 /// What a difference of the width needs on this machine.
 fn found_and_needed(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
     let width = width(test.width);
-    let share = |count: u32| format::percent(f64::from(count) / f64::from(alarms.tests.max(1)));
     let pairs = |pairs: Option<u32>| match pairs {
         Some(pairs) => format!("half of them need {pairs} pairs"),
         None => format!(
@@ -102,9 +105,9 @@ fn found_and_needed(test: &AbSummary, alarms: &AbFalseAlarms) -> String {
     };
     format!(
         "A difference of {width} is found in {} of tests ({}). Equal sides are recognised in {} ({}).",
-        share(alarms.width_found),
+        share_of_tests(alarms, alarms.width_found),
         pairs(alarms.pairs_of_width),
-        share(alarms.no_difference),
+        share_of_tests(alarms, alarms.no_difference),
         pairs(alarms.pairs_of_equal),
     )
 }
@@ -141,7 +144,7 @@ fn order(test: &AbSummary) -> Option<String> {
 }
 
 /// What is compared: `writers.throughput, 3 % counts as no difference.`
-pub fn setup(test: &AbSummary) -> String {
+pub(crate) fn setup(test: &AbSummary) -> String {
     let width = width(test.width);
     let turns = match test.duet {
         true => "both sides at the same time",
@@ -154,18 +157,16 @@ pub fn setup(test: &AbSummary) -> String {
 }
 
 /// `15 pairs (1 void: leaders of 2 partitions moved), 6 min 10 s.` and why the test ended without an answer, if so.
-pub fn cost(test: &AbSummary) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    let blocks = test.blocks.iter().map(|step| &step.block);
-    for cause in blocks.filter_map(|block| block.void.as_ref()) {
-        let cause = void_cause(cause);
-        if !causes.contains(&cause) {
-            causes.push(cause);
-        }
-    }
+pub(crate) fn cost(test: &AbSummary) -> String {
     let void = match test.void() {
         0 => String::new(),
-        count => format!(" ({count} more void: {})", causes.join(", ")),
+        count => {
+            let causes = test
+                .blocks
+                .iter()
+                .filter_map(|step| step.block.void.as_ref());
+            format!(" ({count} more void: {})", void_causes(causes))
+        }
     };
     let pairs = format::counted(test.pairs.into(), "pair");
     let took = format::span((test.took_s * 1e9) as u64);
@@ -193,7 +194,7 @@ fn end(test: &AbSummary) -> String {
 }
 
 /// A side with its name: `A: linger.ms=0`.
-pub fn side(test: &AbSummary, side: AbSide) -> String {
+pub(crate) fn side(test: &AbSummary, side: AbSide) -> String {
     match test.kind {
         AbKind::Same => side.to_string(),
         AbKind::Settings | AbKind::Scenarios | AbKind::Targets => {
@@ -208,7 +209,7 @@ pub(crate) fn width(width: f64) -> String {
 }
 
 /// What a value of the figure is called: `throughput`, `p99`, `broker CPU per record`.
-pub fn metric_name(test: &AbSummary) -> String {
+pub(crate) fn metric_name(test: &AbSummary) -> String {
     name_of_metric(&test.metric)
 }
 
@@ -231,8 +232,12 @@ pub(super) fn name_of_metric(metric: &str) -> String {
 }
 
 /// A value of the figure with its unit: `412,000 records/s`, `3.10 ms`.
-pub fn value(test: &AbSummary, value: f64) -> String {
-    match test.unit {
+pub(crate) fn value(test: &AbSummary, value: f64) -> String {
+    in_unit(value, test.unit)
+}
+
+pub(super) fn in_unit(value: f64, unit: MetricUnit) -> String {
+    match unit {
         MetricUnit::RecordsPerSecond => format!("{} records/s", format::figure(value)),
         MetricUnit::BytesPerSecond => format!("{}/s", format::decimal_bytes(value)),
         MetricUnit::Nanoseconds => format::nanoseconds(value),
@@ -242,7 +247,7 @@ pub fn value(test: &AbSummary, value: f64) -> String {
 
 /// The mean of a side's values, and the lowest and the highest of them: `412,000 records/s`, `401,000 to 425,000
 /// records/s`.
-pub fn values(test: &AbSummary, side: &AbSideSummary) -> Option<(String, String)> {
+pub(crate) fn values(test: &AbSummary, side: &AbSideSummary) -> Option<(String, String)> {
     let spread = side.values.as_ref()?;
     let ends = [spread.min, spread.max].map(|end| value(test, end));
     Some((

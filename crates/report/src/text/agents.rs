@@ -97,7 +97,7 @@ pub(super) fn warning(finding: &Finding) -> Option<String> {
             format::nanoseconds(*others_ns_p99 as f64)
         ),
         Finding::AgentThrottled { agent, part } => format!(
-            "A CPU limit held {agent} back in {} of its periods.",
+            "A CPU limit throttled {agent} in {} of its periods.",
             format::percent(*part)
         ),
         Finding::AgentNetworkFull {

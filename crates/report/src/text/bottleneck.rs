@@ -539,7 +539,7 @@ fn of_broker_outage(outage: &BrokerOutage) -> String {
 }
 
 /// How much more than its part a broker led.
-pub fn led(skew: &BrokerSkew) -> String {
+pub(crate) fn led(skew: &BrokerSkew) -> String {
     format!(
         "Broker {} led {} of the records instead of an even {}",
         skew.broker,
@@ -549,7 +549,7 @@ pub fn led(skew: &BrokerSkew) -> String {
 }
 
 /// The same with its cause, and what the other brokers did.
-pub fn skew(skew: &BrokerSkew) -> (String, String) {
+pub(crate) fn skew(skew: &BrokerSkew) -> (String, String) {
     let BrokerSkew { brokers, idle, .. } = skew;
     let because = match (skew.partitions, idle) {
         (Some(partitions), 1..) if partitions < *brokers => format!(

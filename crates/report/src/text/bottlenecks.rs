@@ -26,7 +26,7 @@ pub(crate) fn overview<'t>(trials: impl Iterator<Item = &'t TrialSummary>) -> Op
         [(word, 2)] => Some(format!("{word} in both trials")),
         [(word, count)] => Some(format!("{word} in all {count} trials")),
         [(first, count), others @ ..] => {
-            let trials = format::plural(*count, "trial", "trials");
+            let trials = format::counted(*count, "trial");
             let others = others.iter();
             let others = others.map(|(word, count)| format!(", {word} in {count}"));
             Some(format!("{first} in {trials}{}", others.collect::<String>()))

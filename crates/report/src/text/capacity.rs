@@ -92,19 +92,19 @@ fn how_it_broke(capacity: &CapacitySummary, search: &CapacitySearch, upper: f64)
 }
 
 /// The goals that somebody wrote: `p99 <= 20 ms`.
-pub fn goals(capacity: &CapacitySummary) -> String {
+pub(crate) fn goals(capacity: &CapacitySummary) -> String {
     capacity.written_goals().join(" and ")
 }
 
 /// The statistic of the figure: `p99` of `writers.latency.p99`.
-pub fn figure_name(capacity: &CapacitySummary) -> Option<&str> {
+pub(crate) fn figure_name(capacity: &CapacitySummary) -> Option<&str> {
     let figure = capacity.figure.as_deref()?;
     let (_, metric) = figure.split_once('.')?;
     metric.split_once('.').map(|(_, statistic)| statistic)
 }
 
 /// `Typical windows hold up to 431,000 records/s (95 % interval 425,000 to 438,000).`
-pub fn typical(search: &CapacitySearch) -> Option<String> {
+pub(crate) fn typical(search: &CapacitySearch) -> Option<String> {
     let lower = search.typical.lower?;
     let band = search.typical_band.map_or_else(String::new, |band| {
         let (low, high) = (format::figure(band.low), format::figure(band.high));
@@ -117,39 +117,34 @@ pub fn typical(search: &CapacitySearch) -> Option<String> {
 }
 
 /// What limited the target at the upper bound.
-pub fn limit(search: &CapacitySearch) -> Option<String> {
+pub(crate) fn limit(search: &CapacitySearch) -> Option<String> {
     let upper = search.load_at(search.strict.upper?)?;
     let words = match search.bottleneck? {
         Bottleneck::Load => format!(
             "none found; the target acked all records, but {} was broken",
             upper.broken_goals.first().map_or("a goal", String::as_str)
         ),
-        word => limit_name(word).to_owned(),
+        word => bottleneck::name(word).to_owned(),
     };
     Some(format!("Bottleneck at the upper bound: {words}."))
 }
 
-/// What a bottleneck is called: `disk`.
-pub fn limit_name(word: Bottleneck) -> &'static str {
-    bottleneck::name(word)
-}
-
 /// `17 trials (2 void: leaders moved), 9 min 20 s.` and why the search ended early, if so; `can_resume`: whether
 /// its run can be resumed.
-pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: bool) -> String {
+pub(crate) fn cost(
+    capacity: &CapacitySummary,
+    search: &CapacitySearch,
+    can_resume: bool,
+) -> String {
     let (trials, void) = search.trials();
-    let mut causes: Vec<String> = Vec::new();
-    for cause in search.steps.iter().filter_map(|step| step.void.as_ref()) {
-        let cause = void_cause(cause);
-        if !causes.contains(&cause) {
-            causes.push(cause);
-        }
-    }
     let void = match void {
         0 => String::new(),
-        count => format!(" ({count} void: {})", causes.join(", ")),
+        count => {
+            let causes = search.steps.iter().filter_map(|step| step.void.as_ref());
+            format!(" ({count} void: {})", void_causes(causes))
+        }
     };
-    let trials = format::plural(trials as u64, "trial", "trials");
+    let trials = format::counted(trials as u64, "trial");
     let took = format::span((search.took_s * 1e9) as u64);
     let width = format::without_zeros(&format::percent(capacity.width));
     let go_on = match can_resume {
@@ -171,7 +166,7 @@ pub fn cost(capacity: &CapacitySummary, search: &CapacitySearch, can_resume: boo
 }
 
 /// `Records of 1.00 kB, acks=all, 1 producer, 6 partitions, 3 replicas, lz4.`
-pub fn setup(capacity: &CapacitySummary) -> String {
+pub(crate) fn setup(capacity: &CapacitySummary) -> String {
     let setup = &capacity.setup;
     let size = capacity.record_bytes.map(|bytes| {
         let bytes = format::decimal_bytes(bytes);
@@ -191,7 +186,7 @@ pub fn setup(capacity: &CapacitySummary) -> String {
 }
 
 /// `3 searches: 412,000 records/s (95 % interval 405,000 to 419,000).`
-pub fn over_searches(capacity: &CapacitySummary) -> Option<String> {
+pub(crate) fn over_searches(capacity: &CapacitySummary) -> Option<String> {
     let spread = capacity.over_searches.as_ref()?;
     let interval = spread.ci95.map_or_else(String::new, |ends| {
         let (low, high) = (format::figure(ends.low), format::figure(ends.high));
@@ -205,16 +200,27 @@ pub fn over_searches(capacity: &CapacitySummary) -> Option<String> {
 }
 
 /// Why a load does not count.
-pub fn void_cause(cause: &VoidCause) -> String {
+pub(crate) fn void_cause(cause: &VoidCause) -> String {
     match cause {
         VoidCause::LeadersMoved { partitions } => {
-            let partitions = format::plural((*partitions).into(), "partition", "partitions");
+            let partitions = format::counted((*partitions).into(), "partition");
             format!("leaders of {partitions} moved")
         }
         VoidCause::Generator => "the load generator was the bottleneck".to_owned(),
         VoidCause::OtherPrograms => "other load on the host".to_owned(),
         VoidCause::Failed { why } => format!("failed: {why}"),
     }
+}
+
+/// The reasons of several, each once.
+pub(super) fn void_causes<'a>(causes: impl Iterator<Item = &'a VoidCause>) -> String {
+    let mut known: Vec<String> = Vec::new();
+    for cause in causes.map(void_cause) {
+        if !known.contains(&cause) {
+            known.push(cause);
+        }
+    }
+    known.join(", ")
 }
 
 /// A judged load while the search goes on: `412 k/s kept the goals in 6 of 6 windows; bounds 400 k/s to 420 k/s`.
@@ -227,7 +233,7 @@ pub fn judged(load: &MeasuredLoad, strict: CapacityBounds) -> String {
         );
     }
     let kept = load.windows.iter().filter(|window| window.kept).count();
-    let windows = format::plural(load.windows.len() as u64, "window", "windows");
+    let windows = format::counted(load.windows.len() as u64, "window");
     let what = match load.reason {
         LoadReason::Curve => String::new(),
         LoadReason::Bracket | LoadReason::Narrow | LoadReason::Confirm => {
@@ -248,7 +254,7 @@ fn between(CapacityBounds { lower, upper }: CapacityBounds) -> String {
 }
 
 /// The value of a load in a table: `38.0 ms ✗` if windows broke the goals.
-pub fn value(load: &CapacityLoad) -> String {
+pub(crate) fn value(load: &CapacityLoad) -> String {
     let value = load
         .value_ns
         .map_or_else(|| format::NOTHING.to_owned(), format::nanoseconds);

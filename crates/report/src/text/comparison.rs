@@ -47,7 +47,8 @@ fn fact(found: &RunDifference) -> String {
             let settings = settings
                 .iter()
                 .map(|setting| setting_names::text(setting, ours, theirs));
-            format!("different settings: {}", listed(settings.collect()))
+            let settings = format::few_clauses(&settings.collect::<Vec<_>>(), SETTINGS_SHOWN);
+            format!("different settings: {settings}")
         }
         DifferenceFact::BrokerSettings { settings } => {
             let settings = settings.iter().map(|one| {
@@ -56,10 +57,8 @@ fn fact(found: &RunDifference) -> String {
                     one.key, one.ours, one.theirs
                 )
             });
-            format!(
-                "different effective broker settings: {}",
-                listed(settings.collect())
-            )
+            let settings = format::few_clauses(&settings.collect::<Vec<_>>(), SETTINGS_SHOWN);
+            format!("different effective broker settings: {settings}")
         }
         DifferenceFact::Kgauge {
             ours: our_version,
@@ -137,15 +136,6 @@ fn machine(found: &MachineDifference) -> String {
             versus("memory", memory(ours), memory(theirs))
         }
     }
-}
-
-fn listed(found: Vec<String>) -> String {
-    let more = match found.len().saturating_sub(SETTINGS_SHOWN) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    let shown: Vec<String> = found.into_iter().take(SETTINGS_SHOWN).collect();
-    shown.join("; ") + &more
 }
 
 /// The reason for the verdict on a figure, as a sentence.
@@ -277,7 +267,7 @@ fn decided(against: &Against, comparisons: u32) -> String {
 }
 
 /// How differences were separated from chance.
-pub fn method(comparison: &Comparison) -> String {
+pub(crate) fn method(comparison: &Comparison) -> String {
     let decided = match comparison.method.comparisons {
         0 => "Statistics could not decide any comparison.".to_owned(),
         1 => "One comparison was decided this way.".to_owned(),

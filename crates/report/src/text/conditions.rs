@@ -60,10 +60,7 @@ fn hold_s(trial: &TrialSummary) -> Option<f64> {
 fn range(values: impl Iterator<Item = f64> + Clone, write: fn(f64) -> String) -> Option<String> {
     let low = write(values.clone().reduce(f64::min)?);
     let high = write(values.reduce(f64::max)?);
-    Some(match low == high {
-        true => low,
-        false => format::pair(&low, "to", &high),
-    })
+    Some(format::range(&low, &high))
 }
 
 /// Load and target on one machine.

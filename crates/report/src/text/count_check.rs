@@ -76,11 +76,10 @@ fn places(mismatches: &[RecordMismatch], summary: &Summary) -> String {
             format::count(mismatch.records)
         )
     };
-    let named: Vec<String> = mismatches.iter().take(PLACES_MAX).map(place).collect();
-    match mismatches.len().saturating_sub(PLACES_MAX) {
-        0 => named.join("; "),
-        more => format!("{} and {more} more", named.join("; ")),
-    }
+    format::few(
+        &mismatches.iter().map(place).collect::<Vec<_>>(),
+        PLACES_MAX,
+    )
 }
 
 /// `2 trials (acks=0), 1 trial (end offsets unknown)`.

@@ -18,9 +18,6 @@ pub(crate) fn event(event: &run::Event) -> String {
             RepeatOutcome::Failed { why } => format!("failed: {why}"),
             RepeatOutcome::Interrupted => "interrupted".to_owned(),
         },
-        EventKind::StageStarted { flow, stage } => {
-            format!("flow {} enters {}", flow + 1, stage.as_str())
-        }
         EventKind::TrialLeftOut { trial, why } => format!("trial {} skipped: {why}", trial + 1),
         EventKind::TrialFailed { trial, why } => format!("trial {} abandoned: {why}", trial + 1),
         EventKind::ClusterStarted {
@@ -28,7 +25,7 @@ pub(crate) fn event(event: &run::Event) -> String {
             release,
             settings,
         } => {
-            let brokers = format::plural(u64::from(*brokers), "broker", "brokers");
+            let brokers = format::counted(u64::from(*brokers), "broker");
             let release = release.iter().map(|release| format!(", release {release}"));
             let release: String = release.collect();
             let settings = settings

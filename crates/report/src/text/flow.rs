@@ -14,7 +14,7 @@ use crate::format;
 const STEPS_MAX: usize = 6;
 
 /// What it is, for a sentence: `3 producers`, `1 consumer`.
-pub fn members(flow: &FlowSummary) -> String {
+pub(crate) fn members(flow: &FlowSummary) -> String {
     let (one, many) = match flow.kind {
         FlowKind::Produce => ("producer", "producers"),
         FlowKind::Consume => ("consumer", "consumers"),
@@ -28,7 +28,7 @@ pub fn members(flow: &FlowSummary) -> String {
 }
 
 /// A rate: `max`, `constant, 50,000 records/s`.
-pub fn shape(rate: &FlowShape) -> String {
+pub(crate) fn shape(rate: &FlowShape) -> String {
     let per_s = format::all_digits;
     let seconds = |ns: u64| format!("{} s", format::all_digits(ns as f64 / 1e9));
     let text = match &rate.shape {
@@ -124,7 +124,7 @@ pub fn ack(meaning: &AckMeaning) -> (String, String) {
 }
 
 /// When brokers flush to disk.
-pub fn flush(policy: &FlushPolicy) -> String {
+pub(crate) fn flush(policy: &FlushPolicy) -> String {
     match policy {
         FlushPolicy::Unknown => "flush policy unknown".to_owned(),
         FlushPolicy::EachRecord => "flushed to disk before the ack".to_owned(),
@@ -247,26 +247,21 @@ fn group_sentence(group: &GroupSummary) -> String {
 fn pauses_clause(group: &GroupSummary) -> Option<String> {
     /// Consumers that are named.
     const NAMED_MAX: usize = 4;
-    let named = group.pauses.iter().take(NAMED_MAX).map(|pause| {
+    let pauses = group.pauses.iter().map(|pause| {
         let time = format::nanoseconds(pause.pause_ns as f64);
         format!("{} for {time}", pause.consumer)
     });
-    let named: Vec<String> = named.collect();
-    if named.is_empty() {
-        return None;
-    }
-    let more = match group.pauses.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    Some(format!(
-        "consumers without partitions meanwhile: {}{more}",
-        named.join(", ")
-    ))
+    let pauses: Vec<String> = pauses.collect();
+    (!pauses.is_empty()).then(|| {
+        format!(
+            "consumers without partitions meanwhile: {}",
+            format::few(&pauses, NAMED_MAX)
+        )
+    })
 }
 
 /// What became of transactions, and which kind was used.
-pub fn transactions(flow: &FlowSummary) -> Option<String> {
+pub(crate) fn transactions(flow: &FlowSummary) -> Option<String> {
     let transactions = flow.transactions.as_ref()?;
     Some(transactions_sentence(
         transactions,

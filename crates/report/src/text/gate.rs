@@ -70,7 +70,7 @@ fn line(figure: &GateFigure) -> String {
 fn last(gate: &Gate, figures: &[&GateFigure]) -> String {
     let count =
         |word: GateVerdict| figures.iter().filter(|figure| figure.word == word).count() as u64;
-    let of = format::plural(figures.len() as u64, "figure", "figures");
+    let of = format::counted(figures.len() as u64, "figure");
     match gate.word() {
         GateVerdict::Passed => format!("gate passed: {of} judged"),
         GateVerdict::Worse => format!("gate failed: {} of {of} worse", count(GateVerdict::Worse)),

@@ -76,7 +76,7 @@ fn cpu(cpu: &CpuSummary) -> Vec<String> {
 }
 
 /// Who used the machine's processors. The parts add up: unknown shares are listed as such.
-pub fn processors(cpu: &CpuSummary) -> Option<String> {
+pub(crate) fn processors(cpu: &CpuSummary) -> Option<String> {
     let processors = format::counted(cpu.processors?.into(), "processor");
     let mut parts = vec![format!(
         "the generator used {}",
@@ -131,7 +131,7 @@ fn lateness(name: &str, lateness: &Lateness) -> String {
 }
 
 /// How much of what the machine can generate was used.
-pub fn headroom(headroom: &Headroom) -> String {
+pub(crate) fn headroom(headroom: &Headroom) -> String {
     let flows = headroom.flows.iter().map(|flow| {
         format!(
             "{} {} of {} records/s",
@@ -182,7 +182,7 @@ pub(crate) fn late(cause: LatenessCause) -> Option<(&'static str, &'static str)>
 }
 
 /// Who or what made records late, as the subject of a sentence.
-pub fn subject(cause: LatenessCause) -> &'static str {
+pub(crate) fn subject(cause: LatenessCause) -> &'static str {
     match cause {
         LatenessCause::None => "nothing",
         LatenessCause::Generator { is_busy: true } => "the generator, which had no CPU headroom",

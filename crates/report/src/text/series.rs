@@ -102,8 +102,8 @@ fn flat(chart: &Chart, ranges: &[GroupRange<'_>]) -> String {
 
 /// Each group with its words, as far as they are few.
 fn listed(ranges: &[GroupRange<'_>], words: impl Fn(&GroupRange<'_>) -> String) -> String {
-    let named = ranges.iter().take(NAMED_MAX);
-    let named: Vec<String> = named
+    let named: Vec<String> = ranges
+        .iter()
         .map(|range| match range.name {
             "" => words(range),
             // `writers, repeat 1: 3,843,000 to 4,107,000 records/s`: two numbers must not follow each other.
@@ -113,11 +113,7 @@ fn listed(ranges: &[GroupRange<'_>], words: impl Fn(&GroupRange<'_>) -> String) 
             name => format!("{name} {}", words(range)),
         })
         .collect();
-    let more = match ranges.len().saturating_sub(NAMED_MAX) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    format!("{}{more}", named.join("; "))
+    format::few_clauses(&named, NAMED_MAX)
 }
 
 /// A value with its unit, which the axis has in a chart.
@@ -142,7 +138,7 @@ pub(crate) fn omitted(counts: &[(&str, u64)]) -> Option<String> {
     let kinds: Vec<String> = counts
         .iter()
         .filter(|(_, count)| *count > 0)
-        .map(|(what, count)| format!("{what} of {}", format::plural(*count, "trial", "trials")))
+        .map(|(what, count)| format!("{what} of {}", format::counted(*count, "trial")))
         .collect();
     (!kinds.is_empty()).then(|| {
         format!(

@@ -28,9 +28,9 @@ pub(crate) fn answer(answer: &SizeAnswer) -> String {
         return String::new();
     };
     let partitions = partitions(best);
-    let range = match brokers_range(best) {
-        range if range.contains("to") => format!(" (90 % interval: {range})"),
-        _ => String::new(),
+    let range = match best.brokers_interval {
+        one if one.low == one.high => String::new(),
+        range => format!(" (90 % interval: {})", whole_range(range)),
     };
     let disk = between(
         best.disk_interval,
@@ -45,7 +45,7 @@ pub(crate) fn answer(answer: &SizeAnswer) -> String {
     });
     format!(
         "{} of type {}{range}, {}{disk} of disk each, and {partitions}{price}. {}",
-        format::plural(u64::from(best.brokers), "broker", "brokers"),
+        format::counted(u64::from(best.brokers), "broker"),
         best.machine.name,
         format::decimal_bytes(best.disk_bytes_each),
         binding(best),
@@ -60,10 +60,7 @@ fn partitions(choice: &MachineChoice) -> String {
         f64::from(choice.partitions),
         format::all_digits,
     );
-    format!(
-        "{}{range}",
-        format::plural(count, "partition", "partitions")
-    )
+    format!("{}{range}", format::counted(count, "partition"))
 }
 
 /// What the busiest broker of the cheapest cluster does; empty without a cluster.
@@ -74,24 +71,31 @@ pub(crate) fn busiest(answer: &SizeAnswer) -> String {
     let of = |resource: SizingResource| {
         let mut needs = best.resources.iter();
         let need = needs.find(|need| need.resource == resource);
-        let text = |need: &ResourceNeed| {
-            let write = |value: f64| amount(resource, value);
-            let range = between(need.amount_interval, need.amount, write);
-            format!("{}{range}", write(need.amount))
-        };
-        need.map_or_else(|| format::NOTHING.to_owned(), text)
+        let write = |value: f64| amount(resource, value);
+        match need {
+            Some(need) => (
+                write(need.amount),
+                between(need.amount_interval, need.amount, write),
+            ),
+            None => (format::NOTHING.to_owned(), String::new()),
+        }
     };
-    let text = format!(
-        "At the peak with brokers down, the busiest broker receives {}, sends {}, uses {} and needs {} of memory.",
-        of(SizingResource::NetworkIn),
-        of(SizingResource::NetworkOut),
-        of(SizingResource::Cpu),
-        of(SizingResource::Memory),
-    );
-    match text.contains('(') {
-        true => format!("{text} Ranges are 90 % intervals."),
-        false => text,
-    }
+    let all = [
+        SizingResource::NetworkIn,
+        SizingResource::NetworkOut,
+        SizingResource::Cpu,
+        SizingResource::Memory,
+    ]
+    .map(of);
+    let ranges = match all.iter().all(|(_, range)| range.is_empty()) {
+        true => "",
+        false => " Ranges are 90 % intervals.",
+    };
+    let [received, sent, used, needed] = all.map(|(amount, range)| amount + &range);
+    format!(
+        "At the peak with brokers down, the busiest broker receives {received}, sends {sent}, uses {used} and needs \
+         {needed} of memory.{ranges}"
+    )
 }
 
 /// ` (1.20 TB to 1.40 TB)`; nothing where both ends read like the figure.
@@ -109,10 +113,6 @@ fn whole_range(interval: Interval) -> String {
         true => interval.low.to_string(),
         false => format!("{} to {}", interval.low, interval.high),
     }
-}
-
-fn brokers_range(choice: &MachineChoice) -> String {
-    whole_range(choice.brokers_interval)
 }
 
 fn binding(choice: &MachineChoice) -> String {
@@ -149,16 +149,12 @@ pub(crate) fn need(need: &SizingNeed) -> String {
         times => format!("read {times} times"),
     });
     parts.push(format!("kept for {}", days(need.retention_s)));
-    parts.push(format::plural(
-        u64::from(need.replication),
-        "replica",
-        "replicas",
-    ));
+    parts.push(format::counted(u64::from(need.replication), "replica"));
     match need.lose {
         0 => {}
         lose => parts.push(format!(
             "{} down",
-            format::plural(u64::from(lose), "broker", "brokers")
+            format::counted(u64::from(lose), "broker")
         )),
     }
     if need.tls {
@@ -196,7 +192,7 @@ pub(crate) fn choices(answer: &SizeAnswer) -> SizingTable {
         vec![
             choice.machine.name.clone(),
             choice.brokers.to_string(),
-            brokers_range(choice),
+            whole_range(choice.brokers_interval),
             resource(choice.binding).to_owned(),
             format::decimal_bytes(choice.disk_bytes_each),
             price.map_or_else(|| format::NOTHING.to_owned(), format::thousands),
@@ -376,7 +372,7 @@ pub(crate) fn caveats(answer: &SizeAnswer) -> Vec<String> {
         }
     }
     if answer.basis.generator_limited > 0 {
-        let trials = format::plural(u64::from(answer.basis.generator_limited), "trial", "trials");
+        let trials = format::counted(u64::from(answer.basis.generator_limited), "trial");
         caveats.push(format!(
             "The load generator was the bottleneck in {trials}: they show costs, but not what brokers or partitions can do."
         ));
@@ -447,8 +443,8 @@ pub(crate) fn basis(answer: &SizeAnswer) -> Vec<String> {
     let habits = &answer.habits;
     let mut lines = vec![format!(
         "Costs are fitted to {} of {}; they predict a trial's CPU from the other trials with a median error of {}.",
-        format::plural(u64::from(basis.trials), "trial", "trials"),
-        format::plural(basis.runs.len() as u64, "run", "runs"),
+        format::counted(u64::from(basis.trials), "trial"),
+        format::counted(basis.runs.len() as u64, "run"),
         format::percent(answer.cost_error),
     )];
     lines.push(format!(
@@ -508,7 +504,7 @@ fn unusable(all: &[UnusableTrials]) -> String {
         };
         format!(
             "{} ({why})",
-            format::plural(u64::from(one.trials), "trial", "trials")
+            format::counted(u64::from(one.trials), "trial")
         )
     };
     all.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -7,8 +7,8 @@ pub(crate) mod tests;
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::summary::{
-    AbVerdict, ConditionRecord, GoalStatus, MetricUnit, RacePlace, SettingEffect, TuneSummary,
-    TuneVerdict, TuneWinner,
+    AbVerdict, ConditionRecord, GoalStatus, RacePlace, SettingEffect, TuneSummary, TuneVerdict,
+    TuneWinner,
 };
 use kgauge_results::run::TuneEnd;
 use kgauge_scenario::{TuneGoal, TunePreset};
@@ -16,8 +16,10 @@ use kgauge_scenario::{TuneGoal, TunePreset};
 use super::ab;
 use super::capacity::void_cause;
 use crate::format;
-pub use lines::{because, names, place, properties};
-pub use parts::{changed, elsewhere, left_out, measured, phase_begins, phase_name};
+pub(crate) use lines::{because, names, place, properties};
+use parts::phase_name;
+pub(crate) use parts::{changed, elsewhere, left_out};
+pub use parts::{measured, phase_begins};
 
 /// `Recommended: batch.size=131072. Throughput +34 % (95 % interval +30 to +38 %) in 7 pairs against the settings in
 /// force.`
@@ -31,7 +33,7 @@ pub fn answer(search: &TuneSummary) -> String {
 }
 
 /// The answer to the question of the scenario.
-pub fn answer_of_scenario(summary: &Summary) -> Option<String> {
+pub(crate) fn answer_of_scenario(summary: &Summary) -> Option<String> {
     summary.tune.as_ref().map(answer)
 }
 
@@ -45,7 +47,12 @@ fn of_preset(search: &TuneSummary, winner: &TuneWinner, preset: TunePreset) -> S
         }
         TuneVerdict::Better => format!("{start} is better: {proven}. It sets {names}."),
         TuneVerdict::Worse => format!("{start} has a price: {proven}. It sets {names}."),
-        _ => format!(
+        TuneVerdict::NothingHelps
+        | TuneVerdict::ConditionBroken
+        | TuneVerdict::ConditionOpen
+        | TuneVerdict::FalseAlarm
+        | TuneVerdict::Inconclusive
+        | TuneVerdict::Refused => format!(
             "{start} costs less than {}: {proven}. It sets {names}.",
             width(search)
         ),
@@ -194,12 +201,12 @@ fn proven(winner: &TuneWinner) -> String {
 }
 
 /// `throughput`, `p99`.
-pub fn figure_name(search: &TuneSummary) -> String {
+pub(crate) fn figure_name(search: &TuneSummary) -> String {
     ab::name_of_metric(&search.metric)
 }
 
 /// What is known of a setting: `helps`, `less than 3 %`.
-pub fn effect_word(search: &TuneSummary, effect: SettingEffect) -> String {
+pub(crate) fn effect_word(search: &TuneSummary, effect: SettingEffect) -> String {
     match effect {
         SettingEffect::Helps => "helps".to_owned(),
         SettingEffect::Harms => "harms".to_owned(),
@@ -210,7 +217,7 @@ pub fn effect_word(search: &TuneSummary, effect: SettingEffect) -> String {
 }
 
 /// How a candidate left the race.
-pub fn place_word(place: RacePlace) -> &'static str {
+pub(crate) fn place_word(place: RacePlace) -> &'static str {
     match place {
         RacePlace::Winner => "winner",
         RacePlace::Finisher => "finished",
@@ -221,7 +228,7 @@ pub fn place_word(place: RacePlace) -> &'static str {
 }
 
 /// What the answer rests on, a sentence each.
-pub fn details(search: &TuneSummary) -> Vec<String> {
+pub(crate) fn details(search: &TuneSummary) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(bottleneck) = search.bottleneck {
         let name = super::bottleneck::name(bottleneck);
@@ -250,10 +257,9 @@ fn aa(winner: &TuneWinner) -> String {
     };
     let known = ab::known(ratio, winner.aa.interval);
     let alarms = winner.aa.false_alarms.as_ref().map(|alarms| {
-        let share = f64::from(alarms.different) / f64::from(alarms.tests.max(1));
         format!(
             "; false alarms: {} of the tests drawn from these pairs",
-            format::percent(share)
+            ab::share_of_tests(alarms, alarms.different)
         )
     });
     format!(
@@ -264,12 +270,7 @@ fn aa(winner: &TuneWinner) -> String {
 
 /// `writers.latency.p99 <= 20 ms: held, in 9 of 9 repeats (median 3.1 ms; with the settings in force 4.0 ms)`.
 fn condition(one: &ConditionRecord) -> String {
-    let value = |value: f64| match one.unit {
-        MetricUnit::RecordsPerSecond => format!("{} records/s", format::figure(value)),
-        MetricUnit::BytesPerSecond => format!("{}/s", format::decimal_bytes(value)),
-        MetricUnit::Nanoseconds => format::nanoseconds(value),
-        MetricUnit::Records => format::figure(value),
-    };
+    let value = |value: f64| ab::in_unit(value, one.unit);
     let status = match one.status {
         GoalStatus::Held => "held",
         GoalStatus::NotHeld => "missed",
@@ -333,7 +334,7 @@ fn width(search: &TuneSummary) -> String {
 }
 
 /// What is searched, and how.
-pub fn setup(search: &TuneSummary) -> String {
+pub(crate) fn setup(search: &TuneSummary) -> String {
     let goal = match search.goal {
         TuneGoal::Throughput => "higher throughput",
         TuneGoal::Latency => "shorter latency",
@@ -348,7 +349,7 @@ pub fn setup(search: &TuneSummary) -> String {
 }
 
 /// A preset's name.
-pub fn preset_name(preset: TunePreset) -> &'static str {
+fn preset_name(preset: TunePreset) -> &'static str {
     match preset {
         TunePreset::Throughput => "throughput",
         TunePreset::Latency => "latency",

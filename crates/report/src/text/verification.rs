@@ -233,15 +233,13 @@ fn unchecked(one: &UncheckedRecords) -> String {
         UncheckedCause::Deleted => "deleted before they were read",
         UncheckedCause::Unreadable => "their partitions could not be read to the end",
         UncheckedCause::LedgerIncomplete => "a producer's ledger is incomplete",
-        UncheckedCause::PollsIncomplete => "what a consumer read there is not all known",
+        UncheckedCause::PollsIncomplete => "part of what a consumer read there is unknown",
         UncheckedCause::TooManyGaps => "too many gaps to keep in memory",
         UncheckedCause::Compacted => "the topic is compacted",
         UncheckedCause::ClusterGone => {
             "their repeat was cut short, and the cluster that kgauge had started for it is gone"
         }
-        UncheckedCause::TopicGone => {
-            "their repeat was cut short, and its topic does not exist any more"
-        }
+        UncheckedCause::TopicGone => "their repeat was cut short, and its topic no longer exists",
     };
     format!("{records} ({why})")
 }

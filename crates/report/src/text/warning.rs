@@ -338,7 +338,7 @@ fn no_work(flow: &FlowSummary) -> String {
 }
 
 /// What the target did where a figure was not steady; `None` where it was.
-pub fn steadiness(flow: &FlowSummary, figure: SteadyFigure) -> Option<&'static str> {
+pub(crate) fn steadiness(flow: &FlowSummary, figure: SteadyFigure) -> Option<&'static str> {
     match flow.steadiness_of(figure) {
         Steadiness::Steady | Steadiness::Undecided => None,
         Steadiness::Shifting => Some("shifted between levels"),

@@ -1,4 +1,4 @@
-//! Each kind of warning: how grave it is, its short title, and what to do about it.
+//! Each kind of warning: its severity, its short title, and its fix.
 
 use kgauge_analyze::summary::WarningKind as Kind;
 
@@ -10,7 +10,7 @@ pub(crate) enum Severity {
     /// Good to know.
     #[default]
     Note,
-    /// Mind it when reading the figures.
+    /// Readers of the figures should know it.
     Caution,
     /// The figures are incomplete or wrong without it.
     Grave,
@@ -20,7 +20,7 @@ pub(crate) enum Severity {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AboutWarning {
     kind: Kind,
-    /// How grave it is.
+    /// How severe it is.
     pub(crate) level: Severity,
     /// The matter, where its places differ or its own text is long.
     pub(crate) title: &'static str,
@@ -170,13 +170,13 @@ const ABOUT: [AboutWarning; 46] = [
     row(
         Kind::AgentThrottled,
         Caution,
-        "A CPU limit held an agent back.",
+        "A CPU limit throttled an agent.",
         "Raise the agent's CPU limit, or use more agents.",
     ),
     row(
         Kind::AgentNetworkFull,
         Caution,
-        "The network card of an agent's machine was full.",
+        "The network card of an agent's machine was saturated.",
         "Use more agents, or machines with faster network cards.",
     ),
     row(
@@ -297,7 +297,7 @@ const ABOUT: [AboutWarning; 46] = [
         Kind::TwoModes,
         Caution,
         MORE,
-        "Look at each repeat separately; the brokers may behave differently after each start.",
+        "Compare the repeats one by one; the brokers may behave differently after each start.",
     ),
     row(
         Kind::WideInterval,

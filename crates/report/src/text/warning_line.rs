@@ -239,12 +239,12 @@ const LINES: [(Kind, &str, &str); 38] = [
     ),
     (
         Kind::AgentThrottled,
-        "a CPU limit held an agent back",
+        "a CPU limit throttled an agent",
         "raise the limit",
     ),
     (
         Kind::AgentNetworkFull,
-        "an agent's network card was full",
+        "an agent's network card was saturated",
         "use more agents",
     ),
     (
@@ -351,7 +351,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::TwoModes,
         "the repeats form two groups; the mean describes neither",
-        "look at each repeat",
+        "compare the repeats",
     ),
 ];
 

@@ -272,7 +272,7 @@ fn commits(flow: &FlowSummary) -> Option<String> {
     Some(format!(
         "{} were committed; commit time {} (mean), p99 {}. No records are accepted during a \
          commit.",
-        format::plural(flow.records.transactions, "transaction", "transactions"),
+        format::counted(flow.records.transactions, "transaction"),
         format::nanoseconds(commit.mean_ns),
         format::nanoseconds(p99.value_ns as f64)
     ))

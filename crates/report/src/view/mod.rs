@@ -69,7 +69,7 @@ pub(crate) struct ReportView<'a> {
     pub(crate) drivers: Vec<DriverTable>,
     /// Verdicts over goals.
     pub(crate) verdicts: Vec<GoalView>,
-    /// Warnings with their cure.
+    /// Warnings with their fixes.
     pub(crate) warnings: Vec<WarningView>,
     /// How much of what the machine can generate was used at most.
     pub(crate) headroom: String,
@@ -238,12 +238,12 @@ pub(crate) struct WarningView {
     pub(crate) words: String,
     /// Where and what; at least one.
     pub(crate) items: Vec<WarningItem>,
-    /// The cure; may be empty.
+    /// The fix; may be empty.
     pub(crate) remedy: String,
 }
 
 impl WarningView {
-    /// Whether there is more than the short sentence and the cure.
+    /// Whether there is more than the short sentence and the fix.
     pub(crate) fn says_more(&self) -> bool {
         !self.evidence.is_empty()
     }

@@ -19,7 +19,7 @@ pub enum FolderError {
         dir: PathBuf,
     },
     /// The folder contains no run.
-    #[error("{} holds no run: there is no run.json in it", dir.display())]
+    #[error("{} holds no run: it contains no run.json", dir.display())]
     NotARun {
         /// The folder.
         dir: PathBuf,

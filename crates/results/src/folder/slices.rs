@@ -97,7 +97,7 @@ impl TimesRead {
 
 impl SecondRead {
     /// The kinds whose bands are kept: the time that is shown first of each kind of flow.
-    pub const BANDED: [TimeKind; 3] = [
+    const BANDED: [TimeKind; 3] = [
         TimeKind::Response,
         TimeKind::EndToEnd,
         TimeKind::FetchRoundTrip,

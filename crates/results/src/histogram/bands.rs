@@ -22,7 +22,7 @@ const STEPS: [u64; BANDS_A_DECADE as usize] = [
 const WHOLE: u128 = 100_000_000;
 
 /// The smallest time in a band, rounded to whole nanoseconds. Below 10 ns borders coincide, and bands are empty.
-pub fn band_floor_ns(band: u8) -> u64 {
+fn band_floor_ns(band: u8) -> u64 {
     let (decade, step) = (
         u32::from(band) / BANDS_A_DECADE,
         u32::from(band) % BANDS_A_DECADE,

@@ -49,7 +49,7 @@ pub enum HistogramDecodeError {
 
 impl Histogram {
     /// The deflated V2 encoding in base64, `HISTFAAAA...`.
-    pub fn to_base64(&self) -> String {
+    pub(crate) fn to_base64(&self) -> String {
         let plain = self.encode();
         let mut deflated = Vec::with_capacity(plain.len() / 2 + 64);
         deflated.extend_from_slice(&COOKIE_DEFLATED.to_be_bytes());
@@ -174,7 +174,7 @@ impl Histogram {
 
 /// Decodes histograms. Its memory is used again for each.
 #[derive(Debug)]
-pub struct HistogramDecoder {
+pub(crate) struct HistogramDecoder {
     inflate: Decompress,
     deflated: Vec<u8>,
     plain: Vec<u8>,
@@ -253,7 +253,7 @@ impl Default for HistogramDecoder {
 
 /// What the bucket counts of a histogram do not contain.
 #[derive(Clone, Copy, Debug)]
-pub struct ExactTimes {
+pub(crate) struct ExactTimes {
     /// Smallest time.
     pub min_ns: u64,
     /// Largest time.

@@ -9,8 +9,9 @@ mod codec;
 
 mod quantile;
 
-pub use bands::{BANDS_A_DECADE, band_floor_ns};
-pub use codec::{ExactTimes, HistogramDecodeError, HistogramDecoder};
+pub use bands::BANDS_A_DECADE;
+pub use codec::HistogramDecodeError;
+pub(crate) use codec::{ExactTimes, HistogramDecoder};
 pub use quantile::Quantile;
 
 /// The first `2^SUB_BUCKET_BITS` buckets have 1 ns: 2,048 >= 2 * 10^3 gives three digits.

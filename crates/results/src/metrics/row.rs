@@ -126,7 +126,7 @@ pub struct JavaSource {
     pub attribute: &'static str,
     /// For evidence, times this.
     pub factor: f64,
-    /// Names in Prometheus's format, the first that is there. Its lines add up.
+    /// Names in Prometheus's format; the first existing one counts. Its lines add up.
     pub lines: &'static [&'static str],
     /// A label that counts of those lines.
     pub label: Option<(&'static str, &'static str)>,

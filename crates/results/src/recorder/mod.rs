@@ -397,8 +397,7 @@ impl Recorder {
     /// The time integral of the records in flight, from `from_ns` to `to_ns`, as kept by the load engine. Little's law
     /// is checked against it.
     ///
-    /// A span over several seconds or stages is spread evenly over them; report it at the borders of stages
-    /// ([`Recorder::border_after`]) and it is exact.
+    /// A span over several seconds or stages is spread evenly over them.
     pub fn in_flight(&mut self, from_ns: u64, to_ns: u64, record_ns: u64) {
         let whole_ns = u128::from(to_ns.saturating_sub(from_ns));
         let (mut at_ns, mut left) = (from_ns, record_ns);
@@ -417,15 +416,6 @@ impl Recorder {
             left -= part;
             at_ns = end_ns;
         }
-    }
-
-    /// The next border between stages after a time, if known.
-    pub fn border_after(&self, at_ns: u64) -> Option<u64> {
-        let borders = [self.borders.warm_up_end_ns, self.borders.hold_end_ns];
-        let mut known = borders
-            .into_iter()
-            .filter(|end_ns| *end_ns != StageBorders::OPEN);
-        known.find(|end_ns| *end_ns > at_ns)
     }
 
     /// Ends an open hold at `at_ns`: later intended times and events belong to the drain.

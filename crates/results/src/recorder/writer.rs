@@ -46,7 +46,7 @@ impl SliceWriter {
     }
 
     /// The same, with an observer.
-    pub fn start_tapped(path: &Path, tap: Option<SliceTap>) -> io::Result<SliceWriter> {
+    pub(crate) fn start_tapped(path: &Path, tap: Option<SliceTap>) -> io::Result<SliceWriter> {
         let file = File::create_new(path)?;
         SliceWriter::start_on(path, SliceFile::new(file), tap)
     }

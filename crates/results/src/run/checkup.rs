@@ -275,6 +275,18 @@ pub struct UnreadFact {
     pub why: String,
 }
 
+impl UnreadFact {
+    /// The name of the quotas of all clients.
+    pub const QUOTAS: &'static str = "client quotas";
+    /// The name of the quotas of kgauge's own user.
+    pub const USER_QUOTAS: &'static str = "quotas of this user";
+
+    /// Whether quotas that apply to kgauge may be missing.
+    pub fn is_of_quotas(&self) -> bool {
+        [UnreadFact::QUOTAS, UnreadFact::USER_QUOTAS].contains(&self.what.as_str())
+    }
+}
+
 /// A quota that applies to kgauge's clients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AppliedQuota {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::repeat::RepeatOutcome;
 use super::wire::ReplicaChanges;
-use crate::stage::Stage;
 
 /// One line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,13 +71,6 @@ pub enum EventKind {
     RepeatEnded {
         /// Its outcome.
         outcome: RepeatOutcome,
-    },
-    /// A flow entered a stage.
-    StageStarted {
-        /// Index of the flow in its trial.
-        flow: u16,
-        /// The stage.
-        stage: Stage,
     },
     /// The run continues on another cluster: trials need different ones, or the previous one was damaged.
     ClusterStarted {

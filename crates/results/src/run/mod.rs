@@ -1,23 +1,23 @@
 //! The contents of a run folder's files: the run, its environment, events, and samples of hosts and processes.
 
-pub mod ab;
+mod ab;
 mod agent;
-pub mod broker_sample;
-pub mod checkup;
-pub mod client;
-pub mod environment;
-pub mod event;
-pub mod evidence;
-pub mod group;
+mod broker_sample;
+mod checkup;
+mod client;
+mod environment;
+mod event;
+mod evidence;
+mod group;
 mod head;
-pub mod host;
-pub mod mirror;
-pub mod repeat;
-pub mod search;
+mod host;
+mod mirror;
+mod repeat;
+mod search;
 mod stored_metrics;
-pub mod tune;
+mod tune;
 mod verification;
-pub mod wire;
+mod wire;
 
 pub use ab::{AbBlock, AbEnd, AbRecord};
 pub use agent::{AgentClockRecord, AgentLossRecord, AgentNetworkRecord, AgentRecord};

@@ -118,7 +118,7 @@ pub enum UncheckedCause {
     Unreadable,
     /// A producer's ledger is missing, cut off or corrupt: its acks are not all known.
     LedgerIncomplete,
-    /// A consumer's log is cut off or corrupt: what it read is not all known. The records are checked.
+    /// A consumer's log is cut off or corrupt: part of what it read is unknown. The records are checked.
     PollsIncomplete,
     /// Too many gaps for the memory.
     TooManyGaps,
@@ -126,7 +126,7 @@ pub enum UncheckedCause {
     Compacted,
     /// The repeat was cut short, and the cluster that kgauge had started for it is gone.
     ClusterGone,
-    /// The repeat was cut short, and its topic does not exist any more.
+    /// The repeat was cut short, and its topic no longer exists.
     TopicGone,
 }
 

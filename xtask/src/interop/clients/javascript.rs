@@ -20,7 +20,8 @@ pub(super) fn install(log: &mut Transcript, folder: &Path) -> Result<Client> {
     };
     if numbers(&node) < Some(NODE_MIN) {
         let [major, minor, patch] = NODE_MIN;
-        let why = format!("node {major}.{minor}.{patch} or newer is needed, {node} is there");
+        let why =
+            format!("node {major}.{minor}.{patch} or newer is needed, but {node} is installed");
         return Ok(Client::Missing(why));
     }
     if version("npm", "--version").is_none() {

@@ -103,7 +103,7 @@ pub(super) fn why_not(place: Disturbance) -> Option<String> {
     };
     match place {
         Disturbance::CutOff if fails(&["unshare", "--net", "nsenter", "--version"]) => {
-            Some("a network of its own needs root, unshare and nsenter".to_owned())
+            Some("a separate network needs root, unshare and nsenter".to_owned())
         }
         Disturbance::Pinned if fails(&["taskset", "-c", "0"]) => {
             Some("it needs taskset".to_owned())

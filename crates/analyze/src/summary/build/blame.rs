@@ -2,7 +2,7 @@
 //!
 //! A record is late when it is handed over more than a millisecond after its time. Either the client had no room for
 //! it: then it waited for the target. Or it had room: then the generator did not send, for reasons of its own or
-//! because it got no processor. The rules stand in docs/guide/report.md, with their numbers.
+//! because it got no processor. docs/guide/report.md has the rules, with their numbers.
 
 use crate::summary::generator::{
     BLOCKED_FACTOR, LATE_PART_MAX, Lateness, OTHERS_PART, SKIPPED_PART_MAX, THREAD_USE_LIMIT,

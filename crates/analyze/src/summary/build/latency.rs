@@ -7,7 +7,7 @@ use crate::summary::{Latencies, LatencySummary, MaxAt, Percentile};
 use kgauge_results::{Histogram, Quantile, TimeKind};
 
 /// Fewer samples beyond a percentile make it a guess.
-pub(super) const SAMPLES_BEYOND_MIN: u64 = 100;
+const SAMPLES_BEYOND_MIN: u64 = 100;
 
 /// The distributions of a flow over the repeats that count.
 pub(super) fn latencies(holds: &[FlowHold<'_>]) -> Latencies {

@@ -329,7 +329,7 @@ fn test(plan: &TunePlan, phase: &TunePhase, arms: [usize; 2], seed: u64) -> AbSu
     };
     let names = match kind {
         AbKind::Same => ["first", "second"],
-        _ => ["settings in force", "winner"],
+        AbKind::Settings | AbKind::Scenarios | AbKind::Targets => ["settings in force", "winner"],
     };
     let test = AbPlan {
         kind,

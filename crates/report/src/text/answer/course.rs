@@ -8,7 +8,7 @@ use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::GoalStatus;
 
 use super::words::{
-    AnswerNames, LETTERS_MAX, WORTH_FROM, apart, change, detectable, few, is_plural, join_short,
+    AnswerNames, LETTERS_MAX, WORTH_FROM, apart, change, detectable, is_plural, join_short,
     opening, range, undecided, value,
 };
 use crate::format;
@@ -69,7 +69,14 @@ fn is_another(main: &FigureCourse, figure: &FigureCourse, setting: &str) -> bool
         // Larger records are more bytes.
         FigureKind::WireBytes => is_large && setting != "record.size",
         FigureKind::LatencyP999 | FigureKind::GeneratorCpu => false,
-        _ => is_large,
+        FigureKind::Capacity
+        | FigureKind::CapacityTypical
+        | FigureKind::Throughput
+        | FigureKind::PerPrice
+        | FigureKind::ThroughputBytes
+        | FigureKind::LatencyP50
+        | FigureKind::LatencyP99
+        | FigureKind::TargetCpu => is_large,
     };
     is_worth && figure != main && (figure.figure == FigureKind::Lost || figure.best != main.best)
 }
@@ -169,7 +176,7 @@ fn counts(names: &AnswerNames, course: &FigureCourse) -> String {
         let count = value(course.figure, point.value);
         format!("{count} ({})", names.label(point.trial))
     });
-    few(&counts.collect::<Vec<_>>(), NAMED_MAX)
+    format::few(&counts.collect::<Vec<_>>(), NAMED_MAX)
 }
 
 fn kept_clause(names: &AnswerNames, kept: &KeptRates) -> Option<String> {
@@ -269,7 +276,7 @@ pub(super) fn best(
         [] => "goals held in all".to_owned(),
         trials => format!(
             "goals not held with {}",
-            few(&names.labels(trials), NAMED_MAX)
+            format::few(&names.labels(trials), NAMED_MAX)
         ),
     });
     let text = join_short(
@@ -343,7 +350,7 @@ fn winner(names: &AnswerNames, course: &FigureCourse, name: &str) -> String {
         ([], None) => String::new(),
         (beside, _) => format!(
             ", indistinguishable from {}",
-            few(&names.labels(beside), NAMED_MAX)
+            format::few(&names.labels(beside), NAMED_MAX)
         ),
     };
     let is_next_the_worst = course.lead.as_ref().map(|lead| lead.trial) == course.worst;

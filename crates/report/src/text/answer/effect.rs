@@ -5,9 +5,10 @@ use kgauge_analyze::compare::{FigureKind, UndecidedCause};
 use kgauge_analyze::summary::{FlowSummary, TrialSummary};
 
 use super::words::{
-    AnswerNames, WORTH_FROM, change, change_between, detectable, few, join_short, opening, pair,
+    AnswerNames, WORTH_FROM, change, change_between, detectable, join_short, opening, pair,
     undecided,
 };
+use crate::format;
 use crate::text::trial::has_a_name;
 
 /// Comparisons that are named; of more, only the number is given.
@@ -207,7 +208,15 @@ fn is_worth(effect: &TrialEffect, figure: &FigureEffect) -> bool {
         }
         FigureKind::ThroughputBytes => false,
         FigureKind::LatencyP999 => is_large(figure) && !has(FigureKind::LatencyP99),
-        _ => is_large(figure),
+        FigureKind::Capacity
+        | FigureKind::CapacityTypical
+        | FigureKind::Throughput
+        | FigureKind::PerPrice
+        | FigureKind::LatencyP50
+        | FigureKind::LatencyP99
+        | FigureKind::GeneratorCpu
+        | FigureKind::TargetCpu
+        | FigureKind::WireBytes => is_large(figure),
     }
 }
 
@@ -325,6 +334,6 @@ fn common_base(names: &AnswerNames, effects: &[&TrialEffect]) -> String {
         ([base], _) => names.label(*base),
         (_, Some((path, value))) if has_a_name(path) => value.clone(),
         (_, Some((path, value))) => format!("{} {value}", names.setting(path)),
-        (bases, None) => few(&names.labels(bases), NAMED_MAX),
+        (bases, None) => format::few(&names.labels(bases), NAMED_MAX),
     }
 }

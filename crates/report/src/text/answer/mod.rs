@@ -16,11 +16,11 @@ use kgauge_analyze::summary::{SteadyFigure, Summary, TrialSummary};
 use super::{bottleneck, count_check, hot_broker, trial, verification};
 use crate::format;
 use crate::view::BriefAnswer;
-use words::{AnswerNames, BRIEF_LETTERS_MAX, few, join_short};
+use words::{AnswerNames, BRIEF_LETTERS_MAX, join_short};
 
 pub(crate) use course::trend_lead;
 pub(crate) use effect::lead_of;
-pub(crate) use words::{change, change_between};
+pub(crate) use words::{change, change_between, change_interval};
 
 /// Trials that are named in a sentence about what cannot be used.
 const NAMED_MAX: usize = 3;
@@ -280,7 +280,7 @@ fn is_used(answer: &ScenarioAnswer, trial: u32) -> bool {
 fn doubt_sentence(names: &AnswerNames, doubt: &AnswerDoubt) -> String {
     let which = match doubt.trials.len() == names.trials.len() {
         true => "every trial".to_owned(),
-        false => few(&names.labels(&doubt.trials), NAMED_MAX),
+        false => format::few(&names.labels(&doubt.trials), NAMED_MAX),
     };
     match doubt.cause {
         AnswerDoubtCause::NotMeasured => {

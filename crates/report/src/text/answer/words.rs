@@ -153,18 +153,22 @@ fn is_factor(ratio: f64) -> bool {
 
 /// A change with its interval: `−26 %, −44 to −3.1 %`, `3.5×, 2.1 to 5.7×`.
 pub(crate) fn change_between(ratio: f64, interval: Option<Interval>) -> String {
+    let ends = change_interval(ratio, interval);
+    let ends = ends.map_or_else(String::new, |ends| format!(", {ends}"));
+    change(ratio) + &ends
+}
+
+/// The ends of the interval, in the form of the change: `−44 to −3.1 %`; `None` if they exclude nothing.
+pub(crate) fn change_interval(ratio: f64, interval: Option<Interval>) -> Option<String> {
     let known = interval.filter(|ends| ends.low > 0.0 && ends.high < INTERVAL_MAX * ends.low);
-    let Some(Interval { low, high }) = known else {
-        return change(ratio);
-    };
-    let ends = match is_factor(ratio) {
+    let Interval { low, high } = known?;
+    Some(match is_factor(ratio) {
         true => format!("{} to {}×", format::short(low), format::short(high)),
         false => {
             let [low, high] = [low, high].map(|end| format::signed_percent(end - 1.0));
             format::pair(&low, "to", &high)
         }
-    };
-    format!("{}, {ends}", change(ratio))
+    })
 }
 
 /// `3.5×`, `35 %`: how far two values are apart.
@@ -229,20 +233,6 @@ pub(super) fn join_short(
     text
 }
 
-/// The first few names, and how many there are besides: `A, B and 3 more`.
-pub(super) fn few(names: &[String], max: usize) -> String {
-    // Names with several values have commas of their own.
-    let between = match names.iter().any(|name| name.contains(',')) {
-        true => "; ",
-        false => ", ",
-    };
-    let shown = names.iter().take(max).cloned().collect::<Vec<_>>();
-    match names.len().saturating_sub(max) {
-        0 => shown.join(between),
-        more => format!("{} and {more} more", shown.join(between)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,9 +285,6 @@ mod tests {
             join_short(LETTERS_MAX, [one, two], [three]),
             "one; two; three"
         );
-        let names = ["a", "b", "c"].map(str::to_owned);
-        assert_eq!(few(&names, 2), "a, b and 1 more");
-        assert_eq!(few(&names, 3), "a, b, c");
     }
 
     #[test]

@@ -6,17 +6,17 @@ use kgauge_results::run::HealthStop;
 
 use super::{practice, quota_level, quota_value, stop_clause};
 use crate::format;
-use crate::text::capacity::limit_name;
+use crate::text::bottleneck;
 
 /// A finding in sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FindingText {
+pub(crate) struct FindingText {
     /// What was found: `Broker 3 is slow.`
-    pub what: String,
+    pub(crate) what: String,
     /// What it rests on.
-    pub evidence: String,
+    pub(crate) evidence: String,
     /// What to try, without `Try:`.
-    pub attempt: String,
+    pub(crate) attempt: String,
 }
 
 impl FindingText {
@@ -33,16 +33,17 @@ impl FindingText {
     }
 
     /// All of it in one line.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         format!("{} {} Try: {}", self.what, self.evidence, self.attempt)
     }
 }
 
 /// A finding in sentences.
-pub fn finding(fact: &CheckupFact) -> FindingText {
+pub(crate) fn finding(fact: &CheckupFact) -> FindingText {
     of_health(fact)
         .or_else(|| of_layout(fact))
         .or_else(|| of_load(fact))
+        .or_else(|| of_cost(fact))
         .unwrap_or_else(|| of_latency(fact))
 }
 
@@ -153,7 +154,7 @@ fn of_layout(fact: &CheckupFact) -> Option<FindingText> {
             "Replicas are not spread over racks or zones.",
             format!(
                 "{} without different racks.",
-                format::capital(&format::counted((*brokers).into(), "broker"))
+                format::counted((*brokers).into(), "broker")
             ),
             "set broker.rack to each broker's zone, if they are in several.",
         ),
@@ -212,18 +213,18 @@ fn of_load(fact: &CheckupFact) -> Option<FindingText> {
             "see the bottleneck and the latency without load, or ask for a weaker --goal.",
         ),
         CheckupFact::LimitedBy {
-            bottleneck,
+            bottleneck: word,
             records_per_s,
         } => FindingText::new(
             format!(
                 "{} limits throughput.",
-                format::capital(limit_name(*bottleneck))
+                format::capital(bottleneck::name(*word))
             ),
             format!(
                 "It was the bottleneck just above {} records/s.",
                 format::figure(*records_per_s)
             ),
-            bottleneck_advice(*bottleneck),
+            bottleneck_advice(*word),
         ),
         CheckupFact::ConsumersBehind { reads } => FindingText::new(
             "Consumers do not keep up at half of the capacity.",
@@ -279,10 +280,10 @@ fn bottleneck_advice(word: Bottleneck) -> &'static str {
     }
 }
 
-/// Costs in latency; only these facts are left.
-fn of_latency(fact: &CheckupFact) -> FindingText {
+/// What durability costs in latency.
+fn of_cost(fact: &CheckupFact) -> Option<FindingText> {
     let ms = |ns: &f64| format::nanoseconds(*ns);
-    match fact {
+    Some(match fact {
         CheckupFact::AcksCost {
             one_p99_ns,
             all_p99_ns,
@@ -312,6 +313,14 @@ fn of_latency(fact: &CheckupFact) -> FindingText {
             ),
             "check the network between brokers and num.replica.fetchers.",
         ),
+        _ => return None,
+    })
+}
+
+/// Latency without load and near the capacity; only these facts are left.
+fn of_latency(fact: &CheckupFact) -> FindingText {
+    let ms = |ns: &f64| format::nanoseconds(*ns);
+    match fact {
         CheckupFact::SteepLatency {
             half_p99_ns,
             near_p99_ns,
@@ -332,7 +341,26 @@ fn of_latency(fact: &CheckupFact) -> FindingText {
             "check the network between this machine and the brokers, and the brokers' flush \
              settings.",
         ),
-        _ => FindingText::new(String::new(), String::new(), String::new()),
+        CheckupFact::OfflinePartitions { .. }
+        | CheckupFact::UnderReplicated { .. }
+        | CheckupFact::FencedBrokers { .. }
+        | CheckupFact::HealthFell { .. }
+        | CheckupFact::LogDirOffline { .. }
+        | CheckupFact::DiskFilled { .. }
+        | CheckupFact::Setting(_)
+        | CheckupFact::SingleReplica { .. }
+        | CheckupFact::SlowBroker { .. }
+        | CheckupFact::LeaderSkew { .. }
+        | CheckupFact::NotPreferred { .. }
+        | CheckupFact::Quota { .. }
+        | CheckupFact::NoRateHolds { .. }
+        | CheckupFact::LimitedBy { .. }
+        | CheckupFact::AcksCost { .. }
+        | CheckupFact::ReplicationCost { .. }
+        | CheckupFact::ConsumersBehind { .. }
+        | CheckupFact::RacksMissing { .. }
+        | CheckupFact::OneRack { .. }
+        | CheckupFact::MixedReleases { .. } => FindingText::new("", "", ""),
     }
 }
 

@@ -34,12 +34,8 @@ pub fn no_load(stop: &HealthStop) -> String {
 
 /// The facts and limits without load.
 pub fn preview(census: &ClusterCensus, limits: &CheckupLimits) -> String {
-    let health = match (census.offline, census.under_replicated) {
-        (0, 0) => "all replicas in sync".to_owned(),
-        (offline, behind) => {
-            format!("{offline} partitions without a leader, {behind} under-replicated")
-        }
-    };
+    let health = super::not_in_sync(census);
+    let health = health.unwrap_or_else(|| "all replicas in sync".to_owned());
     let cluster = super::cluster(census);
     let mut text = format!("cluster  {cluster}\nhealth   {health}\n");
     text.push_str(&format!("quotas   {}\n", quotas(census)));
@@ -65,9 +61,9 @@ fn lines(census: &ClusterCensus, limits: &CheckupLimits) -> Vec<String> {
     vec![
         format!("cluster  {brokers}"),
         format!(
-            "topics   at most {}, one after another; {} partitions, {}",
+            "topics   at most {}, one after another; {}, {}",
             limits.topics_max,
-            limits.partitions,
+            super::partitions_text(limits.partitions),
             format::counted(limits.replication.into(), "replica")
         ),
         format!(

@@ -5,14 +5,14 @@ mod findings;
 mod guard;
 mod practice;
 
-pub use findings::{FindingText, finding};
+pub(crate) use findings::{FindingText, finding};
 pub use guard::{announcement, no_load, preview, stop_message};
 
 use kgauge_analyze::checkup::{CheckupPoint, CheckupSummary, ReadPoint};
 use kgauge_analyze::summary::{CapacitySearch, CapacitySummary};
 use kgauge_results::run::{
     AppliedQuota, BrokerCensus, CheckupLimits, CheckupPart, ClusterCensus, HealthStop, QuotaLevel,
-    RateLimit, SkipCause,
+    RateLimit, SkipCause, UnreadFact,
 };
 
 use crate::format;
@@ -24,7 +24,7 @@ pub(crate) const FINDINGS_SHOWN: usize = 3;
 const SETTINGS_SHOWN: usize = 4;
 
 /// The facts: a name and a text each.
-pub fn facts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     let census = &summary.before;
     let mut facts = vec![
         ("Cluster", cluster(census)),
@@ -66,14 +66,7 @@ fn distinct(census: &ClusterCensus, of: fn(&BrokerCensus) -> Option<String>) -> 
 /// `all in sync; leaders per broker 170, 171, 171; default replication 3`.
 fn replicas(summary: &CheckupSummary) -> String {
     let census = &summary.before;
-    let health = match (census.offline, census.under_replicated) {
-        (0, 0) => "all in sync".to_owned(),
-        (0, behind) => format!("{behind} partitions under-replicated"),
-        (offline, 0) => format!("{offline} partitions without a leader"),
-        (offline, behind) => {
-            format!("{offline} partitions without a leader, {behind} under-replicated")
-        }
-    };
+    let health = not_in_sync(census).unwrap_or_else(|| "all in sync".to_owned());
     let after = summary.after.as_ref();
     let after = after.filter(|after| {
         after.under_replicated > census.under_replicated || after.offline > census.offline
@@ -92,6 +85,17 @@ fn replicas(summary: &CheckupSummary) -> String {
         "{health}{after}; leaders per broker {}; default replication {replication}",
         leaders.join(", ")
     )
+}
+
+/// `1 partition without a leader, 3 under-replicated`; `None` if all replicas are in sync.
+fn not_in_sync(census: &ClusterCensus) -> Option<String> {
+    let offline = || format!("{} without a leader", partitions_text(census.offline));
+    match (census.offline, census.under_replicated) {
+        (0, 0) => None,
+        (0, behind) => Some(format!("{} under-replicated", partitions_text(behind))),
+        (_, 0) => Some(offline()),
+        (_, behind) => Some(format!("{}, {behind} under-replicated", offline())),
+    }
 }
 
 /// `fullest 62 % (broker 2), 1.20 TB of logs`.
@@ -132,29 +136,19 @@ fn settings(summary: &CheckupSummary) -> Option<String> {
         return None;
     }
     let all = &summary.deviations;
-    let named = all.iter().take(SETTINGS_SHOWN);
-    let named: Vec<String> = named
-        .map(|one| format!("{}={}", one.setting, one.value))
-        .collect();
-    let more = match all.len().saturating_sub(named.len()) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let named = all
+        .iter()
+        .map(|one| format!("{}={}", one.setting, one.value));
+    let named = format::few(&named.collect::<Vec<_>>(), SETTINGS_SHOWN);
     Some(match all.len() {
         0 => "none deviates from good practice".to_owned(),
-        1 => format!("1 deviates from good practice: {}", named.join("")),
-        count => format!(
-            "{count} deviate from good practice: {}{more}",
-            named.join(", ")
-        ),
+        1 => format!("1 deviates from good practice: {named}"),
+        count => format!("{count} deviate from good practice: {named}"),
     })
 }
 
 fn quotas(census: &ClusterCensus) -> String {
-    let is_unread = census
-        .unread
-        .iter()
-        .any(|fact| fact.what.contains("quotas"));
+    let is_unread = census.unread.iter().any(UnreadFact::is_of_quotas);
     match census.quotas.as_slice() {
         [] if is_unread => "unknown".to_owned(),
         [] => "none applies to kgauge".to_owned(),
@@ -202,7 +196,10 @@ fn unread(census: &ClusterCensus) -> Option<String> {
 }
 
 /// The answer of the capacity search with its bottleneck, or why there is none.
-pub fn capacity_answer(summary: &CheckupSummary, capacity: Option<&CapacitySummary>) -> String {
+pub(crate) fn capacity_answer(
+    summary: &CheckupSummary,
+    capacity: Option<&CapacitySummary>,
+) -> String {
     let search = capacity.and_then(|capacity| Some((capacity, capacity.searches.first()?)));
     let Some((capacity, search)) = search else {
         return match skipped(summary, CheckupPart::Capacity) {
@@ -253,7 +250,7 @@ fn skipped(summary: &CheckupSummary, part: CheckupPart) -> Option<&'static str> 
 }
 
 /// The parts besides the capacity and the times from producer to consumer: a name and a text each.
-pub fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
+pub(crate) fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     let acks = costs(&summary.acks, |value| format!("acks={value}"));
     let replicas = costs(&summary.replication, |value| match value {
         "1" => "1 replica".to_owned(),

@@ -3,7 +3,7 @@
 use kgauge_analyze::checkup::{
     BrokerSpeed, CheckupFact, CheckupFinding, Practice, SettingDeviation,
 };
-use kgauge_results::run::{CAPACITY_SHARES, LogDirCensus, SkippedPart, UnreadFact};
+use kgauge_results::run::{CAPACITY_SHARES, LogDirCensus, SkippedPart};
 
 use super::*;
 

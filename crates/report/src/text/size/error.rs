@@ -60,7 +60,7 @@ fn not_enough(trials: &[MissingTrial], basis: &SizingBasis) -> String {
         0 => String::new(),
         count => format!(
             "\n  the load generator was the bottleneck in {}; use more producers, agents or smaller records",
-            format::plural(u64::from(count), "trial", "trials")
+            format::counted(u64::from(count), "trial")
         ),
     };
     format!(
@@ -75,7 +75,7 @@ fn missing_trial(trial: &MissingTrial) -> String {
         MissingTrial::More { trials } => {
             format!(
                 "{} with other batch and record sizes, replicas and readers",
-                format::plural(u64::from(*trials), "more setup", "more setups")
+                format::counted(u64::from(*trials), "more setup")
             )
         }
         MissingTrial::Tls => "a trial with TLS".to_owned(),

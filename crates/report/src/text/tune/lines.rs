@@ -1,4 +1,4 @@
-//! The lines of properties files that a winner stands for, each with its reason.
+//! The lines of properties files that set what a winner changes, each with its reason.
 
 use kgauge_analyze::summary::{SettingLine, TuneSummary};
 use kgauge_analyze::tuning::table::{SettingCost, SettingRisk};
@@ -10,7 +10,7 @@ use super::{changed, figure_name};
 const STICKY: (&str, &str) = ("partitioner", "sticky");
 
 /// `batch.size=131072, linger.ms=20`.
-pub fn names(changes: &[SettingLine]) -> String {
+pub(crate) fn names(changes: &[SettingLine]) -> String {
     let lines: Vec<String> = changes.iter().flat_map(pairs).collect();
     match lines.is_empty() {
         true => "the settings in force".to_owned(),
@@ -26,7 +26,7 @@ fn pairs(line: &SettingLine) -> Vec<String> {
 }
 
 /// The lines of a properties file.
-pub fn properties(line: &SettingLine) -> Vec<String> {
+pub(crate) fn properties(line: &SettingLine) -> Vec<String> {
     let mut lines = pairs(line);
     let is_sticky = line.names.iter().zip(&line.values);
     for (text, (name, value)) in lines.iter_mut().zip(is_sticky) {
@@ -39,7 +39,7 @@ pub fn properties(line: &SettingLine) -> Vec<String> {
 }
 
 /// Why a line is there: its value in force, its effect alone, its cost and its risk.
-pub fn because(search: &TuneSummary, line: &SettingLine) -> String {
+pub(crate) fn because(search: &TuneSummary, line: &SettingLine) -> String {
     let mut parts = Vec::new();
     parts.extend(line.today.as_ref().map(|today| format!("was {today}")));
     parts.push(match line.ratio {
@@ -78,7 +78,7 @@ fn risk(risk: SettingRisk) -> Option<&'static str> {
 }
 
 /// The file or place that a setting belongs to.
-pub fn place(scope: SettingScope) -> &'static str {
+pub(crate) fn place(scope: SettingScope) -> &'static str {
     match scope {
         SettingScope::Client => "client.properties",
         SettingScope::Topic => "topic",

@@ -10,12 +10,12 @@ use crate::text::answer::change_between;
 use crate::text::capacity::void_cause;
 
 /// `+24 %, +20 to +28 %`.
-pub fn changed(ratio: FigureRatio) -> String {
+pub(crate) fn changed(ratio: FigureRatio) -> String {
     change_between(ratio.ratio, Some(ratio.interval))
 }
 
 /// What a phase is called.
-pub fn phase_name(phase: TunePhaseKind) -> &'static str {
+pub(super) fn phase_name(phase: TunePhaseKind) -> &'static str {
     match phase {
         TunePhaseKind::Today => "settings in force",
         TunePhaseKind::Screening => "screening",
@@ -27,7 +27,7 @@ pub fn phase_name(phase: TunePhaseKind) -> &'static str {
 }
 
 /// What else the winner changes: `Broker CPU per record: 1.20 µs, was 2.00 µs (−40 %, −42 to −38 %)`.
-pub fn elsewhere(winner: &TuneWinner) -> Vec<String> {
+pub(crate) fn elsewhere(winner: &TuneWinner) -> Vec<String> {
     winner
         .elsewhere
         .iter()
@@ -63,7 +63,7 @@ fn side_effect(winner: &TuneWinner, one: &SideEffect) -> String {
 }
 
 /// The settings that were not tried, grouped by reason: `does not act on the bottleneck: fetch.min.bytes, acks`.
-pub fn left_out(search: &TuneSummary) -> Vec<String> {
+pub(crate) fn left_out(search: &TuneSummary) -> Vec<String> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for one in &search.left_out {
         let reason = left_out_cause(&one.cause);
@@ -130,7 +130,7 @@ pub fn phase_begins(record: &TuneRecord) -> String {
         TunePhaseKind::Today => format!("{name}: measured first, to find the bottleneck"),
         TunePhaseKind::Screening => format!(
             "{name}: {} of {}",
-            format::plural(arms / 2, "combination", "combinations"),
+            format::counted(arms / 2, "combination"),
             format::counted(settings as u64, "setting")
         ),
         TunePhaseKind::Conditions if arms == 1 => {

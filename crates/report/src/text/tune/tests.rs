@@ -4,7 +4,7 @@
 
 use kgauge_analyze::statistics::{FigureRatio, Interval};
 use kgauge_analyze::summary::{
-    Bottleneck, RacedCandidate, SettingLine, SideEffect, SideFigure, TriedSetting,
+    Bottleneck, MetricUnit, RacedCandidate, SettingLine, SideEffect, SideFigure, TriedSetting,
 };
 use kgauge_analyze::tuning::table::{SettingCost, SettingRisk};
 use kgauge_results::run::{LeftOutCause, LeftOutSetting};

@@ -169,7 +169,7 @@ fn caution(name: &str) -> String {
 pub(crate) fn target_name(summary: &Summary) -> String {
     let target = &summary.target;
     let brokers = target.brokers.map_or_else(String::new, |count| {
-        format!(", {}", format::plural(count.into(), "broker", "brokers"))
+        format!(", {}", format::counted(count.into(), "broker"))
     });
     let Some(kind) = target.kind else {
         return "an unknown target".to_owned();

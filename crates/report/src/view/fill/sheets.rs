@@ -178,7 +178,7 @@ fn led(summary: &Summary) -> Vec<Fact> {
                     share.broker,
                     format::count(share.records),
                     format::percent(share.part),
-                    format::plural(u64::from(share.partitions), "partition", "partitions")
+                    format::counted(u64::from(share.partitions), "partition")
                 )
             };
             let brokers: Vec<String> = shares.brokers.iter().map(broker).collect();

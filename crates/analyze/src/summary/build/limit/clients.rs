@@ -95,7 +95,7 @@ fn grows(facts: &Facts<'_>, flow: &FlowSummary) -> Option<bool> {
             .filter(|second| within.contains(&second.start_ns))
             .filter_map(|second| Some((second.start_ns, second.figures.lag_records? as u64)))
             .collect();
-        // More than all that was read in a quarter of a second: less is what is always under way.
+        // More than all that was read in a quarter of a second: less is always in flight.
         let throughput = flow.throughput.as_ref();
         let read_per_s = throughput.map_or(0.0, |throughput| throughput.records_per_s.mean);
         if let Some(grows) = lag_grows(&lag, read_per_s / 4.0) {

@@ -16,7 +16,7 @@ const IDLE_PART_NEAR: f64 = 0.20;
 const HELD_PART: f64 = 0.50;
 /// From here up it is a suspect.
 const HELD_PART_NEAR: f64 = 0.10;
-/// A disk that had something under way for so much of the time. Disks that serve many requests at once can do
+/// A disk that had requests in flight for this share of the time. Disks that serve many requests at once can do
 /// more even then, so that this alone does not decide.
 const BUSY_PART: f64 = 0.90;
 /// So many writes waiting at once is more than even those like.
@@ -56,7 +56,12 @@ pub(super) fn cpu_limits(facts: &Facts<'_>, findings: &mut Findings) {
             Subject::Generator if agents::are_local(facts.measured) => {
                 (Bottleneck::Generator, LimitedProcess::Generator)
             }
-            _ => continue,
+            Subject::Generator
+            | Subject::GeneratorThread { .. }
+            | Subject::Process { .. }
+            | Subject::Host
+            | Subject::Cluster { .. }
+            | Subject::Flow { .. } => continue,
         };
         let limit = LimitFact::CpuLimit {
             process,

@@ -2,7 +2,7 @@
 //! requests make processors busy, a disk makes request handlers busy. A single remaining suspect is the verdict; with
 //! none or several, the verdict is inconclusive.
 //!
-//! The rules stand in docs/guide/report.md, each with its numbers.
+//! docs/guide/report.md has the rules, each with its numbers.
 
 mod brokers;
 mod clients;

@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// Disks that wrote so many bytes in a span of so many seconds.
+    /// Disks that wrote these bytes in spans of this length.
     fn host(disks: &[(&str, f64, u64)]) -> HostSeries {
         let series = disks.iter().map(|(name, bytes, seconds)| DiskSeries {
             disk: (*name).to_owned(),

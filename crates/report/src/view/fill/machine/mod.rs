@@ -28,7 +28,7 @@ pub(super) const LETTERS_MAX: usize = 200;
 /// Bytes in a megabyte.
 const MEGABYTE: f64 = 1e6;
 
-/// What is drawn of a repeat that took so long.
+/// What is drawn of a repeat of this length.
 pub(super) fn timeline(host: &HostSeries, chosen: &ChosenDevices, end_ns: u64) -> MachineTimeline {
     let mut drawing = PanelContext::over(end_ns);
     drawing.disks(host, chosen);
@@ -66,7 +66,7 @@ struct PanelContext {
 }
 
 impl PanelContext {
-    /// Nothing yet, of a repeat that took so long.
+    /// Nothing so far, of a repeat of this length.
     fn over(end_ns: u64) -> PanelContext {
         let seconds = end_ns.div_ceil(SECOND_NS);
         PanelContext {

@@ -119,7 +119,7 @@ fn border_ns(bucket: u64, bucket_ns: u64) -> (u64, u64) {
     (from_ns, from_ns.saturating_add(bucket_ns))
 }
 
-/// A mean stands in the middle of its bucket, the last in the middle of what there is of it.
+/// A mean is drawn in the middle of its bucket, the last in the middle of what there is of it.
 fn points_of(buckets: Buckets, bucket_ns: u64, end_ns: u64) -> Points {
     let point = |(bucket, known): (u64, Vec<(f64, f64)>)| {
         let (from_ns, to_ns) = border_ns(bucket, bucket_ns);

@@ -16,7 +16,7 @@ use crate::view::MachineTimeline;
 /// Brokers that are drawn at most, the first by their ids.
 const BROKERS_MAX: usize = 9;
 
-/// What is drawn of a repeat that took so long.
+/// What is drawn of a repeat of this length.
 pub(in crate::view::fill) fn timeline(
     repeat: &RepeatSeries,
     flows: &[FlowSummary],
