@@ -182,7 +182,7 @@ pub(crate) struct HistogramDecoder {
 
 impl HistogramDecoder {
     /// A decoder that has not decoded anything.
-    pub fn new() -> HistogramDecoder {
+    pub(crate) fn new() -> HistogramDecoder {
         HistogramDecoder {
             inflate: Decompress::new(true),
             deflated: Vec::new(),
@@ -195,7 +195,7 @@ impl HistogramDecoder {
     ///
     /// The encoding has only the times' buckets; `exact` provides the rest. Nothing larger than one histogram is
     /// allocated, whatever the bytes claim.
-    pub fn decode(
+    pub(crate) fn decode(
         &mut self,
         text: &str,
         exact: ExactTimes,
