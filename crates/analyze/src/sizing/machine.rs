@@ -226,7 +226,10 @@ mod tests {
                 "the first line must name the columns, with `name` among them: name, vcpus",
             ),
             ("name,vcpus\na,2\n", "with `memory_gib` among them"),
-            ("name,cpus,memory_gib\n", "column `cpus` is not known"),
+            (
+                "name,cpus,memory_gib\n",
+                "column `cpus` is unknown or repeated",
+            ),
             (
                 "name,vcpus,vcpus,memory_gib\n",
                 "column `vcpus` is unknown or repeated",

@@ -285,8 +285,8 @@ fn flow_names(timelines: &[Timeline]) -> Vec<&str> {
     names
 }
 
-/// The lines of a group: one per repeat that has points. The first repeat is drawn last, so that it lies above the faint
-/// ones. `points` receives the repeat's position, too.
+/// The lines of a group: one per repeat that has points. The first repeat is drawn last, so that it lies above the
+/// faint ones. `points` receives the repeat's position, too.
 fn repeat_lines(
     timelines: &[Timeline],
     group: usize,

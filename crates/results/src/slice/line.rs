@@ -207,7 +207,7 @@ mod tests {
         let mut reader = LineReader::new();
         let (long, of_long) = line_of(1, &[7, 3_000, 90_000_000_000, 1 << 62]);
         let (short, of_short) = line_of(2, &[12_345]);
-        let damaged = long.replace("HISTFAAA", "HISTFAAB");
+        let damaged = long.replace("HISTF", "HISTE");
         assert_eq!(reader.read(long.as_bytes()).unwrap(), &of_long);
         assert_eq!(reader.read(short.as_bytes()).unwrap(), &of_short);
         reader.read(damaged.as_bytes()).unwrap_err();
