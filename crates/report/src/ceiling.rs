@@ -54,12 +54,12 @@ pub(crate) fn text(ceilings: &CeilingReport) -> String {
         if trial != Some(&row.trial) {
             trial = Some(&row.trial);
             text.push_str(&format!(
-                "\n{}\n{:<24}  {:>7}  {:>9}  {:>7}  {:>6}  {:>8}\n",
+                "\n{}\n{:<25}  {:>7}  {:>9}  {:>7}  {:>6}  {:>8}\n",
                 row.trial, "", "threads", "records/s", "MB/s", "CPU ns", "per core"
             ));
         }
         text.push_str(&format!(
-            "  {:<8} {:<13}  {:>7}  {:>9}  {:>7.0}  {:>6.1}  {:>8}\n",
+            "  {:<8} {:<14}  {:>7}  {:>9}  {:>7.0}  {:>6.1}  {:>8}\n",
             row.flow,
             row.path,
             row.threads,

@@ -476,10 +476,10 @@ fn on_hosts(
     lead: std::net::SocketAddr,
 ) -> Result<LaunchedAgents, AgentsError> {
     let program = RemoteProgram::of(&setup.program)?;
-    let tasks = hosts.iter().map(|host| {
+    let tasks = hosts.iter().enumerate().map(|(number, host)| {
         let (program, host) = (program.clone(), host.clone());
         let (token, interrupt) = (setup.token.clone(), setup.interrupt.clone());
-        move || program.start(&host, lead, &token, &interrupt)
+        move || program.start((number, &host), lead, &token, &interrupt)
     });
     Ok(LaunchedAgents(in_parallel(tasks, setup.interrupt)?))
 }

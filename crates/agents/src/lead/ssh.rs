@@ -49,10 +49,10 @@ impl RemoteProgram {
         })
     }
 
-    /// Starts an agent on a host, unless the run is interrupted before.
+    /// Starts the agent with this number on a host, unless the run is interrupted before.
     pub(super) fn start(
         &self,
-        host: &str,
+        (number, host): (usize, &str),
         lead: SocketAddr,
         token: &AgentToken,
         interrupt: &Interrupt,
@@ -61,12 +61,12 @@ impl RemoteProgram {
         if interrupt.is_raised() {
             return Err(AgentsError::Interrupted);
         }
-        let port = lead.port();
+        let forwarded = forwarded_port(lead, number);
         let mut command = ssh();
         command.args(["-o", "ExitOnForwardFailure=yes", "-R"]);
-        command.arg(format!("{port}:127.0.0.1:{port}"));
+        command.arg(format!("{forwarded}:127.0.0.1:{}", lead.port()));
         command.arg(host).arg(format!(
-            "exec {} agent --quiet --join 127.0.0.1:{port} --token-file -",
+            "exec {} agent --quiet --join 127.0.0.1:{forwarded} --token-file -",
             self.remote_path()
         ));
         LaunchedAgent::start(command, token, format!("the agent on {host}"))
@@ -110,6 +110,15 @@ impl RemoteProgram {
     fn remote_path(&self) -> String {
         format!("\"$HOME\"/.cache/kgauge/agents/{}", self.name)
     }
+}
+
+/// The port on the host that leads to the lead. Several hosts may be one machine, even the lead's own, so each has
+/// another one. All are below the ports that systems give to connections (Linux: from 32,768).
+fn forwarded_port(lead: SocketAddr, number: usize) -> u16 {
+    const FIRST: usize = 10_000;
+    const COUNT: usize = 20_000;
+    // Below 30,000, so it is a port.
+    (FIRST + (usize::from(lead.port()) + number) % COUNT) as u16
 }
 
 fn ssh() -> Command {
@@ -162,7 +171,21 @@ fn name(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+
+    #[test]
+    fn hosts_that_are_one_machine_have_different_ports() {
+        for port in [1, 7_700, 32_768, u16::MAX] {
+            let lead = SocketAddr::from(([127, 0, 0, 1], port));
+            let ports: HashSet<u16> = (0..500)
+                .map(|number| forwarded_port(lead, number))
+                .collect();
+            assert_eq!(ports.len(), 500);
+            assert!(ports.iter().all(|port| (10_000..30_000).contains(port)));
+        }
+    }
 
     #[test]
     fn each_build_has_a_name_of_its_own() {

@@ -15,6 +15,9 @@ pub struct CountCheck {
     pub on_brokers: u64,
     /// Records whose outcome is unknown: they may be on the brokers.
     pub indeterminate: u64,
+    /// Acked records that could be missing although all counts agree: sends that were retried, or whose outcome is
+    /// unknown, could have taken their place.
+    pub possibly_missing: u64,
     /// Trials that wrote records and ran.
     pub trials: u32,
     /// Trials that could be counted.
@@ -62,12 +65,19 @@ pub enum UncountedCause {
     OffsetsUnknown,
     /// There are more records than acks, and the client does not report what it sent twice.
     OtherClient,
+    /// Nobody knows what a lost agent sent after its last report.
+    AgentLost,
 }
 
 impl CountCheck {
     /// True if some trials were counted and none of them disagrees.
     pub fn is_good(&self) -> bool {
         self.trials_counted > 0 && self.missing.is_empty() && self.extra.is_empty()
+    }
+
+    /// True if no acked record of the counted trials can be missing.
+    pub fn is_proof(&self) -> bool {
+        self.is_good() && self.possibly_missing == 0
     }
 
     /// Acked records that are missing on the brokers.
@@ -92,6 +102,7 @@ pub(super) fn check<'a>(trials: impl Iterator<Item = &'a TrialSummary>) -> Optio
         acked: 0,
         on_brokers: 0,
         indeterminate: 0,
+        possibly_missing: 0,
         trials: 0,
         trials_counted: 0,
         missing: Vec::new(),
@@ -124,6 +135,9 @@ impl CountCheck {
         self.acked = self.acked.saturating_add(counted.acked);
         self.on_brokers = self.on_brokers.saturating_add(on_brokers);
         self.indeterminate = self.indeterminate.saturating_add(counted.indeterminate);
+        self.possibly_missing = self
+            .possibly_missing
+            .saturating_add(counted.possibly_missing);
         if counted.agrees != Some(false) {
             return;
         }
@@ -156,6 +170,12 @@ fn cause(trial: &TrialSummary, counted: &CountedOnBroker) -> UncountedCause {
         UncountedCause::NotComplete
     } else if counted.on_broker.is_none() {
         UncountedCause::OffsetsUnknown
+    } else if trial
+        .agents
+        .as_ref()
+        .is_some_and(|agents| !agents.lost.is_empty())
+    {
+        UncountedCause::AgentLost
     } else {
         UncountedCause::OtherClient
     }

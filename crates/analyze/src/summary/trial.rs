@@ -136,7 +136,10 @@ pub struct CountedOnBroker {
     pub indeterminate: u64,
     /// Records that the brokers counted; null if their offsets are unknown.
     pub on_broker: Option<u64>,
-    /// True if the brokers have at least the acked records and at most these and the indeterminate ones; null if
-    /// unknown or with acks=0.
+    /// True if the brokers have at least the acked records, and at most these and all that may have been written
+    /// without an ack or twice; null if unknown, with acks=0, or if an agent was lost and the brokers have enough.
     pub agrees: Option<bool>,
+    /// Acked records that could be missing although the counts agree: as many others may have been written without an
+    /// ack, or twice, and could have taken their place.
+    pub possibly_missing: u64,
 }

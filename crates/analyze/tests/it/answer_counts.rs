@@ -19,6 +19,7 @@ fn counted(acked: u64, on_broker: Option<u64>, agrees: Option<bool>) -> CountedO
         indeterminate: 0,
         on_broker,
         agrees,
+        possibly_missing: 0,
     }
 }
 

@@ -221,6 +221,30 @@ fn failed_sends_make_a_failed_run_and_are_told_by_code() {
 }
 
 #[test]
+fn records_of_unknown_outcome_may_stand_in_for_missing_ones() {
+    // Acked are all but two, of which nobody knows; the first partition began at offset 10.
+    for (end, possibly_missing) in [(31_012, 0), (31_011, 1), (31_010, 2)] {
+        let mut made = Made::begin(PACED);
+        made.repeat_with(
+            0,
+            |_, recorder| {
+                stalled(recorder);
+                recorder.scheduled(30 * SECOND_NS, 2);
+                recorder.indeterminate(30 * SECOND_NS, 31 * SECOND_NS, 2, -101);
+            },
+            |record| record.topics[0].partitions[0].end_after = Some(end),
+        );
+        let summary = Summary::of(&made.end());
+        let counted = &summary.trials[0].counted[0];
+        assert_eq!(counted.agrees, Some(true), "{end}");
+        assert_eq!(counted.possibly_missing, possibly_missing, "{end}");
+        let check = summary.count_check().unwrap();
+        assert!(check.is_good());
+        assert_eq!(check.is_proof(), possibly_missing == 0, "{end}");
+    }
+}
+
+#[test]
 fn brokers_that_count_fewer_records_than_were_acked_are_an_alarm() {
     let mut made = Made::begin(PACED);
     for repeat in 0..3 {

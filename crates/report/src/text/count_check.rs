@@ -40,11 +40,23 @@ pub(crate) fn clause(check: &CountCheck, summary: &Summary) -> String {
 /// Of the trials that could be counted.
 fn counted(check: &CountCheck, summary: &Summary) -> String {
     let acked = format::counted(check.acked, "acked record");
-    if check.is_good() {
+    if check.is_proof() {
         return match check.acked {
             1 => "the only acked record is on the brokers".to_owned(),
             _ => format!("all {acked} are on the brokers"),
         };
+    }
+    if check.is_good() {
+        let mut repeats = summary.trials.iter().flat_map(|trial| &trial.repeats);
+        let fix = match repeats.any(|one| one.verification.is_some()) {
+            true => "",
+            false => ": use --verify",
+        };
+        return format!(
+            "at least {} of {acked} are on the brokers (after retries and unknown outcomes a count cannot prove \
+             more{fix})",
+            format::count(check.acked.saturating_sub(check.possibly_missing))
+        );
     }
     let mut clauses = Vec::new();
     if !check.missing.is_empty() {
@@ -92,6 +104,7 @@ fn uncounted(check: &CountCheck) -> String {
             UncountedCause::OtherClient,
             "a client that does not report retries",
         ),
+        (UncountedCause::AgentLost, "an agent was lost"),
     ];
     let of_cause = |(cause, why): (UncountedCause, &str)| {
         let trials = check.uncounted.iter().filter(|one| one.cause == cause);

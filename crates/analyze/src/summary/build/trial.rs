@@ -247,18 +247,26 @@ fn counted_on_brokers(
         let agents = repeat.record.iter().flat_map(|record| &record.agents);
         // Nobody knows what a lost agent sent after its last report.
         let has_lost = agents.clone().any(|agent| agent.lost.is_some());
-        let may_be_there = if has_lost { u64::MAX } else { may_be_there };
-        let agrees = on_broker.filter(|_| !acked_blindly).map(|on_broker| {
-            (records.acked..=records.acked.saturating_add(may_be_there)).contains(&on_broker)
+        let most = records.acked.saturating_add(may_be_there);
+        let agrees = on_broker.filter(|_| !acked_blindly).and_then(|on_broker| {
+            let is_more = on_broker > records.acked;
+            match (records.acked..=most).contains(&on_broker) {
+                true => (!has_lost).then_some(true),
+                false => (!is_more || !is_blind && !has_lost).then_some(false),
+            }
         });
-        let is_more = on_broker.is_some_and(|on_broker| on_broker > records.acked);
-        let agrees = agrees.filter(|agrees| *agrees || !(is_blind && is_more));
+        let unseen = on_broker.map_or(0, |on_broker| most.saturating_sub(on_broker));
+        let possibly_missing = match agrees {
+            Some(true) => unseen.min(records.acked),
+            Some(false) | None => 0,
+        };
         CountedOnBroker {
             repeat: repeat.key.repeat,
             acked: records.acked,
             indeterminate: records.indeterminate,
             on_broker,
             agrees,
+            possibly_missing,
         }
     });
     repeats.collect()

@@ -142,7 +142,7 @@ fn compared(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
 /// `Nothing lost: all 45,104 acked records are on the brokers; 3 sends failed.`
 fn loss(names: &AnswerNames, counts: &CountCheck, failed: u64, unknown: u64) -> String {
     let count = count_check::clause(counts, names.summary);
-    let count = match counts.is_good() && counts.uncounted.is_empty() {
+    let count = match counts.is_proof() && counts.uncounted.is_empty() {
         true => format!("Nothing lost: {count}"),
         false => format::capital(&count),
     };
