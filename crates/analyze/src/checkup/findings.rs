@@ -222,6 +222,17 @@ mod tests {
         assert_eq!(ranked(&summary, None, &[])[0].weight, 32);
         summary.limits.rate_limit = RateLimit::Quota;
         assert_eq!(ranked(&summary, None, &[])[0].weight, 74);
+        // One that is far away limits nothing.
+        summary.before.quotas.push(AppliedQuota {
+            key: "consumer_byte_rate".to_owned(),
+            value: 9e9,
+            level: QuotaLevel::DefaultClient,
+        });
+        let weights: Vec<u32> = ranked(&summary, None, &[])
+            .iter()
+            .map(|one| one.weight)
+            .collect();
+        assert_eq!(weights, [74, 32]);
     }
 
     #[test]

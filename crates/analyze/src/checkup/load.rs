@@ -1,9 +1,9 @@
 //! Findings that follow from the loads of a checkup.
 
-use kgauge_results::run::{CAPACITY_SHARES, RateLimit};
+use kgauge_results::run::{AppliedQuota, CAPACITY_SHARES, RateLimit, SearchEnd};
 
 use super::{CheckupFact, CheckupFinding, CheckupPoint, CheckupSummary, push};
-use crate::summary::{Bottleneck, CapacitySummary, TrialSummary};
+use crate::summary::{Bottleneck, CapacitySummary, FlowKind, TrialSummary};
 
 /// A setting costs latency if p99 is this many times as long,
 const COST_RATIO: f64 = 1.5;
@@ -40,11 +40,24 @@ pub(super) fn add(
 
 fn quotas(findings: &mut Vec<CheckupFinding>, summary: &CheckupSummary, trials: &[TrialSummary]) {
     let flows = trials.iter().flat_map(|trial| &trial.flows);
-    let was_throttled = flows.into_iter().any(|flow| flow.throttling.is_some());
+    let throttled = flows.filter(|flow| flow.throttling.is_some());
+    let throttled: Vec<FlowKind> = throttled.map(|flow| flow.kind).collect();
+    let was_throttled = |key: &str| match key {
+        "producer_byte_rate" => throttled.iter().any(|kind| *kind != FlowKind::Consume),
+        "consumer_byte_rate" => throttled.iter().any(|kind| *kind != FlowKind::Produce),
+        _ => !throttled.is_empty(),
+    };
+    let of_bytes = |quota: &AppliedQuota| quota.key.ends_with("_byte_rate");
+    let quotas = summary.before.quotas.iter();
+    let lowest = quotas
+        .filter(|quota| of_bytes(quota))
+        .map(|quota| quota.value);
+    let lowest = lowest.reduce(f64::min);
     for quota in &summary.before.quotas {
-        let is_of_bytes = quota.key.ends_with("_byte_rate");
-        let is_limit = summary.limits.rate_limit == RateLimit::Quota;
-        let limits = was_throttled || is_limit && is_of_bytes;
+        let is_limit = summary.limits.rate_limit == RateLimit::Quota
+            && of_bytes(quota)
+            && lowest.is_some_and(|lowest| quota.value <= lowest);
+        let limits = is_limit || was_throttled(&quota.key);
         let fact = CheckupFact::Quota {
             key: quota.key.clone(),
             value: quota.value,
@@ -60,7 +73,7 @@ fn limits(findings: &mut Vec<CheckupFinding>, capacity: &CapacitySummary) {
         return;
     };
     let strict = search.strict;
-    if let (None, Some(upper)) = (strict.lower, strict.upper) {
+    if let (None, Some(upper), Some(SearchEnd::Found)) = (strict.lower, strict.upper, &search.end) {
         let fact = CheckupFact::NoRateHolds {
             lowest_broken_per_s: upper,
         };

@@ -39,7 +39,8 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
 /// The three that matter most; the others are folded.
 pub(super) fn write_findings(page: &mut Markup, summary: &CheckupSummary) {
     if summary.findings.is_empty() {
-        page.prose("p", &[("class", "lead")], "Nothing needs attention.");
+        let (words, _) = words::nothing_found(summary);
+        page.prose("p", &[("class", "lead")], words);
         return;
     }
     let (shown, more) = summary

@@ -7,13 +7,17 @@ mod lines;
 
 use kgauge_analyze::checkup::CheckupSummary;
 use kgauge_analyze::summary::GoalStatus;
+use kgauge_scenario::AbKind;
 
 use crate::terminal::figures::{explanations, latency, throughput};
 use crate::terminal::table::{Alignment, TableRow, TextTable};
-use crate::text::checkup;
+use crate::text::{self, checkup};
 use crate::view::{DriverTable, PARTITIONS, ReportView, ScenarioView, Severity, WarningView};
 use escape::fenced;
 use lines::{Lines, first_that_fits};
+
+/// What the answer of a test of two scenarios stands below.
+const AB_TEST: &str = "A/B test";
 
 /// Tables with more rows are folded.
 const ROWS_OPEN_MAX: usize = 12;
@@ -157,9 +161,13 @@ impl Writer {
             };
             (question.as_str(), scenario.answer.as_str())
         });
+        // Of one scenario, its answer is that of the test.
+        let test = view.ab.filter(|test| test.kind == AbKind::Scenarios);
+        let test = test.map(text::ab::answer);
+        let test = test.iter().map(|answer| (AB_TEST, answer.as_str()));
         let partitions = view.partitions.iter();
         let partitions = partitions.map(|answer| (PARTITIONS, answer.as_str()));
-        for (question, answer) in answers.chain(partitions).collect::<Vec<_>>() {
+        for (question, answer) in test.chain(answers).chain(partitions).collect::<Vec<_>>() {
             let (question, answer) = (self.out.escaped(question), self.out.escaped(answer));
             self.out.line(&format!("**{question}**"));
             self.out.gap();

@@ -104,9 +104,21 @@ fn order_effect(plan: &AbPlan, record: &AbRecord) -> Option<FigureRatio> {
     if plan.is_duet {
         return None;
     }
-    let log_ratios: Vec<f64> = record.blocks.iter().filter_map(order_log_ratio).collect();
+    // Half the difference of the two orders: what distinguishes the sides cancels out, however often each was first.
+    let of_order = |first: AbSide| {
+        let blocks = record
+            .blocks
+            .iter()
+            .filter(move |block| block.first == first);
+        blocks.filter_map(AbBlock::log_ratio)
+    };
+    let (a_first, b_first) = (mean(of_order(AbSide::A))?, mean(of_order(AbSide::B))?);
+    let between = (a_first + b_first) / 2.0;
+    let log_ratios = of_order(AbSide::A).map(|ratio| ratio - between);
+    let log_ratios = log_ratios.chain(of_order(AbSide::B).map(|ratio| between - ratio));
+    let log_ratios: Vec<f64> = log_ratios.collect();
     Some(FigureRatio {
-        ratio: mean(log_ratios.iter().copied())?.exp(),
+        ratio: ((a_first - b_first) / 2.0).exp(),
         interval: ratio_interval(&log_ratios)?,
     })
 }
@@ -240,6 +252,15 @@ mod tests {
         assert!((summary.ratio.unwrap() - 1.0).abs() < 1e-9);
         assert!((summary.order_effect.unwrap().ratio - 1.05).abs() < 1e-9);
         assert_eq!(summary.verdict, AbVerdict::Inconclusive);
+
+        // A side that is 10 % better has no order effect, even if it is the second one in three blocks of four.
+        let mut better = record(&[(100.0, 110.0), (200.0, 220.0), (100.0, 110.0), (50.0, 55.0)]);
+        for block in &mut better.blocks {
+            block.first = AbSide::A;
+        }
+        better.blocks[3].first = AbSide::B;
+        let summary = of_record(&plan(AbKind::Settings), &better, 1);
+        assert!((summary.order_effect.unwrap().ratio - 1.0).abs() < 1e-9);
     }
 
     #[test]

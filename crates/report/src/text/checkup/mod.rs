@@ -249,6 +249,23 @@ fn skipped(summary: &CheckupSummary, part: CheckupPart) -> Option<&'static str> 
         })
 }
 
+/// What is said where nothing was found, and whether that is good news.
+pub(crate) fn nothing_found(summary: &CheckupSummary) -> (&'static str, bool) {
+    let is_complete =
+        summary.after.is_some() && summary.stop.is_none() && summary.skipped.is_empty();
+    match (is_complete, summary.before.unread.is_empty()) {
+        (true, true) => ("Nothing needs attention.", true),
+        (true, false) => (
+            "Nothing was found that needs attention, but some facts could not be read.",
+            false,
+        ),
+        (false, _) => (
+            "Nothing was found that needs attention, but parts of the checkup are missing.",
+            false,
+        ),
+    }
+}
+
 /// The parts besides the capacity and the times from producer to consumer: a name and a text each.
 pub(crate) fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     let acks = costs(&summary.acks, |value| format!("acks={value}"));
@@ -259,7 +276,16 @@ pub(crate) fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     let or_skipped = |text: Option<String>, part: CheckupPart| {
         text.or_else(|| skipped(summary, part).map(|why| format!("not measured: {why}")))
     };
+    let missing = |is_measured: bool, part: CheckupPart| {
+        let why = skipped(summary, part).filter(|_| !is_measured);
+        why.map(|why| format!("not measured: {why}"))
+    };
     let parts = [
+        ("Idle", missing(summary.idle.is_some(), CheckupPart::Idle)),
+        (
+            "Producer to consumer",
+            missing(!summary.end_to_end.is_empty(), CheckupPart::EndToEnd),
+        ),
         ("Acks", or_skipped(acks, CheckupPart::Acks)),
         (
             "Replication",
@@ -268,6 +294,10 @@ pub(crate) fn parts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
         (
             "Consumers",
             or_skipped(consumers(summary), CheckupPart::Tail),
+        ),
+        (
+            "From the start",
+            missing(summary.from_start.is_some(), CheckupPart::FromStart),
         ),
         ("Brokers", brokers(summary)),
     ];
