@@ -17,8 +17,8 @@ pub fn announcement(census: &ClusterCensus, limits: &CheckupLimits, is_guarded: 
     }
     if is_guarded {
         text.push_str(
-            "\n  stops    if partitions fall out of sync, request handlers are less than 10 % idle, \
-             or a disk is more than 85 % full",
+            "\n  stops    if partitions fall out of sync, or a disk is more than 85 % full; with --metrics \
+             also if request handlers are less than 10 % idle",
         );
     }
     text
@@ -34,15 +34,18 @@ pub fn no_load(stop: &HealthStop) -> String {
 
 /// The facts and limits without load.
 pub fn preview(census: &ClusterCensus, limits: &CheckupLimits) -> String {
-    let health = super::not_in_sync(census);
-    let health = health.unwrap_or_else(|| "all replicas in sync".to_owned());
+    let unhealthy = super::not_in_sync(census);
+    let health = unhealthy.as_deref().unwrap_or("all replicas in sync");
     let cluster = super::cluster(census);
     let mut text = format!("cluster  {cluster}\nhealth   {health}\n");
     text.push_str(&format!("quotas   {}\n", quotas(census)));
     for fact in &census.unread {
         text.push_str(&format!("not read {} ({})\n", fact.what, fact.why));
     }
-    text.push_str("\nThe checkup would do the following:\n");
+    text.push_str(match unhealthy {
+        Some(_) => "\nThe checkup would run no load until all replicas are in sync. Then:\n",
+        None => "\nThe checkup would do the following:\n",
+    });
     for line in lines(census, limits) {
         text.push_str(&line);
         text.push('\n');

@@ -23,6 +23,9 @@ pub(crate) const FINDINGS_SHOWN: usize = 3;
 /// Settings that are named in one line.
 const SETTINGS_SHOWN: usize = 4;
 
+/// What topics get whose creator does not say how many replicas they have.
+const DEFAULT_REPLICATION: &str = "default.replication.factor";
+
 /// The facts: a name and a text each.
 pub(crate) fn facts(summary: &CheckupSummary) -> Vec<(&'static str, String)> {
     let census = &summary.before;
@@ -80,9 +83,18 @@ fn replicas(summary: &CheckupSummary) -> String {
         .iter()
         .map(|broker| broker.leaders.to_string());
     let leaders: Vec<String> = leaders.collect();
-    let replication = summary.limits.replication;
+    let brokers = census.brokers.iter();
+    let mut defaults = brokers.filter_map(|broker| broker.settings.get(DEFAULT_REPLICATION));
+    let replicas = format::counted(summary.limits.replication.into(), "replica");
+    let replication = match defaults.next() {
+        Some(number) if *number == summary.limits.replication.to_string() => {
+            format!("default replication {number}")
+        }
+        Some(number) => format!("default replication {number}, loads with {replicas}"),
+        None => format!("default replication unknown, loads with {replicas}"),
+    };
     format!(
-        "{health}{after}; leaders per broker {}; default replication {replication}",
+        "{health}{after}; leaders per broker {}; {replication}",
         leaders.join(", ")
     )
 }

@@ -153,6 +153,17 @@ fn facts_are_a_line_each() {
         of("Replicas"),
         "all in sync; leaders per broker 170, 170, 170; default replication 1"
     );
+    let mut unread = summary.clone();
+    unread
+        .before
+        .brokers
+        .iter_mut()
+        .for_each(|broker| broker.settings.clear());
+    let (_, text) = &super::facts(&unread)[1];
+    assert!(
+        text.contains("; default replication unknown, loads with "),
+        "{text}"
+    );
     assert_eq!(of("Disks"), "fullest 62 % (broker 3); 1.20 GB of logs");
     assert_eq!(
         of("Settings"),
