@@ -106,6 +106,7 @@ struct PartitionRates {
 
 impl PartitionRates {
     /// Of the trial that wrote most, and of the one that was read fastest, among those with the most similar records.
+    /// Trials with a schedule show what they were asked for, and not what a partition can do.
     fn of(trials: &[&TrialFacts], need: &SizingNeed) -> PartitionRates {
         let of_one = trials.iter().copied();
         let of_one: Vec<&TrialFacts> = of_one
@@ -115,7 +116,9 @@ impl PartitionRates {
         let near = HabitTrials::of(&of_one, need).near;
         let closed = near.iter().filter(|facts| facts.is_closed_loop);
         let produce = closed.map(|facts| facts.logical_bytes_repeats.clone());
-        let read = near.iter().filter(|facts| facts.out_bytes > 0.0);
+        // Only load on a schedule has response times.
+        let read = near.iter().filter(|facts| facts.latency_ns_p99.is_none());
+        let read = read.filter(|facts| facts.out_bytes > 0.0);
         // Several consumers that each read all share the rate.
         let consume = read.map(|facts| {
             let readers = facts.fan_out().round().max(1.0);

@@ -61,7 +61,9 @@ pub enum SizeError {
     },
     /// The response time was too long at every measured rate.
     GoalOutOfReach {
-        /// The shortest 99th percentile, in nanoseconds.
+        /// The goal, in nanoseconds.
+        goal_ns: f64,
+        /// The shortest 99th percentile that was measured.
         best_ns: f64,
     },
     /// No machine type can do it, whatever their number.
@@ -127,7 +129,8 @@ fn estimated<'a>(
         None => {
             let shortest = usable.iter().filter_map(|facts| facts.latency_ns_p99);
             let best_ns = shortest.reduce(f64::min).unwrap_or_default();
-            Err(SizeError::GoalOutOfReach { best_ns })
+            let goal_ns = need.latency_ns_p99.unwrap_or_default();
+            Err(SizeError::GoalOutOfReach { goal_ns, best_ns })
         }
     }
 }

@@ -54,3 +54,16 @@ fn bad_input_is_named() {
         check_refused(&[&["size"][..], &NEED, words].concat(), 2, &[message]);
     }
 }
+
+#[test]
+fn what_the_trials_would_not_show_is_refused_before_they_start() {
+    for (words, message) in [
+        (&["--recompress"][..], "--recompress"),
+        (&["--compression", "3x"], "add --codec"),
+        (&["--fan-out", "10"], "--fan-out"),
+        (&["--replication", "9"], "--replication"),
+    ] {
+        let measure = ["size", "--measure", "--target", "embedded:3"];
+        check_refused(&[&measure[..], &NEED, words].concat(), 2, &[message]);
+    }
+}

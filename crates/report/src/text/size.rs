@@ -148,7 +148,7 @@ pub(crate) fn need(need: &SizingNeed) -> String {
         1.0 => "read once".to_owned(),
         times => format!("read {times} times"),
     });
-    parts.push(format!("kept for {}", days(need.retention_s)));
+    parts.push(format!("kept for {}", kept(need.retention_s)));
     parts.push(format::counted(u64::from(need.replication), "replica"));
     match need.lose {
         0 => {}
@@ -173,11 +173,14 @@ pub(crate) fn need(need: &SizingNeed) -> String {
     parts.join(", ")
 }
 
-fn days(seconds: f64) -> String {
-    match seconds / 86_400.0 {
-        days if days >= 2.0 => format!("{days} days"),
-        days => format!("{} h", days * 24.0),
-    }
+fn kept(seconds: f64) -> String {
+    let (amount, unit) = match seconds {
+        seconds if seconds >= 2.0 * 86_400.0 => (seconds / 86_400.0, "days"),
+        seconds if seconds >= 2.0 * 3_600.0 => (seconds / 3_600.0, "h"),
+        seconds if seconds >= 120.0 => (seconds / 60.0, "min"),
+        seconds => (seconds, "s"),
+    };
+    format::without_zeros(&format!("{} {unit}", format::short(amount)))
 }
 
 /// A row for each machine type.
@@ -431,10 +434,14 @@ fn respect(respect: SizingRespect) -> (&'static str, fn(f64) -> String) {
     match respect {
         SizingRespect::RecordBytes => ("per record", format::decimal_bytes),
         SizingRespect::FanOut => ("reads of each record", format::short),
-        SizingRespect::Replication => ("replicas of each partition", format::figure),
+        SizingRespect::Replication => ("replicas of each partition", counted),
         SizingRespect::CpuPart => ("of the busiest broker's CPU", format::percent),
-        SizingRespect::ReplicasPerBroker => ("replicas on one broker", format::figure),
+        SizingRespect::ReplicasPerBroker => ("replicas on one broker", counted),
     }
+}
+
+fn counted(number: f64) -> String {
+    format::count(number.round() as u64)
 }
 
 /// What the answer rests on, and how it was made.
@@ -466,8 +473,7 @@ pub(crate) fn basis(answer: &SizeAnswer) -> Vec<String> {
     ));
     if let Some(reading) = answer.choices.first().and_then(|best| best.latency) {
         lines.push(format!(
-            "Response time: p99 was {} when the busiest broker used {} of its CPU, the measured load nearest to the \
-             planned {}.",
+            "Response time: p99 was {} at a measured load that used {} of the busiest broker's CPU; planned are {}.",
             format::nanoseconds(reading.latency_ns_p99),
             format::percent(reading.measured_part),
             format::percent(reading.planned_part),

@@ -38,8 +38,9 @@ impl SizeRequest {
     /// The scenario of trials that show what records like those to be sized cost.
     ///
     /// # Errors
-    /// A file of the sample cannot be read, or they have no records.
+    /// The trials would not show what is asked for, a file of the sample cannot be read, or they have no records.
     pub fn trials_text(&self) -> Result<String, RunError> {
+        self.check_trials()?;
         let codec = self.codec.unwrap_or(Codec::None);
         let sampled = match self.sample.is_empty() || codec == Codec::None {
             true => None,
@@ -52,6 +53,33 @@ impl SizeRequest {
         let compression = self.compression(sampled.as_ref());
         let ratio = compression.map(|compression| compression.ratio);
         Ok(trials::text(self.need.record_bytes, codec, ratio))
+    }
+
+    /// Refuses what a quarter of an hour of trials would not show.
+    fn check_trials(&self) -> Result<(), RunError> {
+        let need = &self.need;
+        let refused = match () {
+            () if need.recompressed => {
+                "--recompress: the trials of --measure do not make brokers compress\n  run a scenario whose topic has \
+                 another compression.type than its producers, and pass its folder with --from"
+            }
+            () if self.ratio.is_some() && self.codec.is_none() => {
+                "--compression: the trials need the codec, too\n  add --codec"
+            }
+            () if need.fan_out > trials::FAN_OUT_MAX => {
+                "--fan-out: the trials of --measure read each record at most 3 times, and answers are given up to twice \
+                 that\n  run a scenario with as many readers, and pass its folder with --from"
+            }
+            () if need.replication > trials::REPLICAS_MAX => {
+                "--replication: the trials of --measure have at most 3 replicas, and answers are given up to twice that"
+            }
+            () if need.record_bytes > trials::RECORD_BYTES_MAX => {
+                "--record: the trials of --measure have records of up to 900 kB, which brokers accept by default\n  run \
+                 a scenario with larger ones, and pass its folder with --from"
+            }
+            () => return Ok(()),
+        };
+        Err(RunError::input(refused))
     }
 
     /// Sizes the cluster from the trials in run folders.

@@ -5,7 +5,10 @@ use kgauge_wire::compress::Codec;
 /// The trials, with words in place of what depends on the records.
 const TRIALS: &str = include_str!("trials.yaml");
 /// Kafka brokers refuse larger records by default; keys, headers and batches need some bytes too.
-const RECORD_BYTES_MAX: f64 = 900e3;
+pub(super) const RECORD_BYTES_MAX: f64 = 900e3;
+/// Twice the readers of the trials, and twice their replicas: answers reach no further.
+pub(super) const FAN_OUT_MAX: f64 = 6.0;
+pub(super) const REPLICAS_MAX: u32 = 6;
 /// Smaller records have no place for what kgauge writes into them.
 const RECORD_BYTES_MIN: f64 = 16.0;
 /// The larger `batch.size` of the trials.

@@ -161,7 +161,11 @@ fn a_latency_goal_limits_the_use_of_the_cpu() {
     let interval = answer.choices[0].brokers_interval;
     assert!(interval.low < 7.0 && interval.high == 7.0, "{interval:?}");
     let error = size(&goal(5e6), &trials, &[machine(1.0)]);
-    assert_eq!(error, Err(SizeError::GoalOutOfReach { best_ns: 10e6 }));
+    let expected = SizeError::GoalOutOfReach {
+        goal_ns: 5e6,
+        best_ns: 10e6,
+    };
+    assert_eq!(error, Err(expected));
 }
 
 /// Costs are 10 % apart, records compress differently, and brokers are skewed by chance: everything has an interval.

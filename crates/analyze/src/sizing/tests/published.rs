@@ -39,6 +39,11 @@ fn partitions_for_ten_million_records_per_second() {
     trials.push(one);
     let answer = size(&need, &trials, &[machine(64.0)]).expect("an answer");
     assert_eq!(answer.partitions.partitions, 50);
+    // What a schedule asked for is no limit of a partition.
+    let scheduled = trials.last_mut().expect("one");
+    scheduled.latency_ns_p99 = Some(5e6);
+    let answer = size(&need, &trials, &[machine(64.0)]).expect("an answer");
+    assert_eq!(answer.partitions.partitions, 31);
 }
 
 /// 003 (aks-2019): "number of messages sent by each record size, and then by the number of replications": 50 M records

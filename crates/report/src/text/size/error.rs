@@ -1,6 +1,6 @@
 //! Why there is no size, and what to do.
 
-use kgauge_analyze::sizing::{MissingTrial, SizeError, SizingBasis};
+use kgauge_analyze::sizing::{MissingTrial, SizeError, SizingBasis, SizingRespect};
 
 use super::{respect, unusable};
 use crate::format;
@@ -13,9 +13,10 @@ pub fn size_error(error: &SizeError) -> String {
                 releases
                     .iter()
                     .map(|release| match (&release.version, release.is_embedded) {
-                        (_, true) => "the embedded cluster".to_owned(),
-                        (Some(version), _) => format!("Kafka {version}"),
-                        (None, _) => "an unknown release".to_owned(),
+                        (Some(version), true) => format!("kgauge's embedded cluster {version}"),
+                        (None, true) => "kgauge's embedded cluster".to_owned(),
+                        (Some(version), false) => format!("Kafka {version}"),
+                        (None, false) => "an unknown release".to_owned(),
                     });
             let names = names.collect::<Vec<_>>().join(", ");
             format!("the runs measured different releases: {names}\n  pass the runs of one release")
@@ -37,8 +38,10 @@ pub fn size_error(error: &SizeError) -> String {
             )
         }
         SizeError::Missing { trials, basis } => not_enough(trials, basis),
-        SizeError::GoalOutOfReach { best_ns } => format!(
-            "no measured rate kept the goal: the shortest p99 was {}\n  measure lower rates, or allow a longer p99",
+        SizeError::GoalOutOfReach { goal_ns, best_ns } => format!(
+            "no setup kept a p99 of {} at all of its rates from the lowest on; the shortest one measured was {}\n  \
+             measure lower rates, or allow a longer p99",
+            format::nanoseconds(*goal_ns),
             format::nanoseconds(*best_ns)
         ),
         SizeError::NoMachine => {
@@ -63,11 +66,23 @@ fn not_enough(trials: &[MissingTrial], basis: &SizingBasis) -> String {
             format::counted(u64::from(count), "trial")
         ),
     };
+    let makes_them = match trials.iter().all(is_made_by_measure) {
+        true => "\n  `kgauge size --measure --target TARGET` makes such trials",
+        false => "\n  run scenarios with such trials, and pass their folders with --from",
+    };
     format!(
-        "the runs do not show enough; missing:{}{left_out}{limited}\n  `kgauge size --measure --target TARGET` makes such \
-         trials",
+        "the runs do not show enough; missing:{}{left_out}{limited}{makes_them}",
         missing.collect::<String>()
     )
+}
+
+/// Whether `kgauge size --measure` makes such a trial, whatever its target is.
+fn is_made_by_measure(trial: &MissingTrial) -> bool {
+    match trial {
+        MissingTrial::More { .. } | MissingTrial::ScheduledRate | MissingTrial::Compression => true,
+        MissingTrial::Tls | MissingTrial::Recompression => false,
+        MissingTrial::Nearer(outside) => outside.respect == SizingRespect::RecordBytes,
+    }
 }
 
 fn missing_trial(trial: &MissingTrial) -> String {

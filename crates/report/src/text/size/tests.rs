@@ -85,6 +85,20 @@ fn what_is_missing_is_listed() {
         size_error(&error),
         "the runs do not show enough; missing:\n  - 2 more setups with other batch and record sizes, replicas and \
          readers\n  - a trial with TLS\n  - trials at constant rates, for latencies\n  \
-         `kgauge size --measure --target TARGET` makes such trials"
+         run scenarios with such trials, and pass their folders with --from"
     );
+    let plain = SizingNeed { tls: false, ..need };
+    let error = size(&plain, &trials(), &[]).expect_err("an error");
+    let text = size_error(&error);
+    let advice = "\n  `kgauge size --measure --target TARGET` makes such trials";
+    assert!(text.ends_with(advice), "{text}");
+}
+
+#[test]
+fn times_are_whole_where_they_can_be() {
+    let of = |seconds: f64| super::kept(seconds);
+    assert_eq!(of(60.0), "60 s");
+    assert_eq!(of(180.0), "3 min");
+    assert_eq!(of(86_400.0), "24 h");
+    assert_eq!(of(7.0 * 86_400.0), "7 days");
 }
