@@ -77,7 +77,7 @@ pub(crate) fn keep(
 ) -> anyhow::Result<()> {
     let page = write_comparison(comparison, dir)?;
     show(comparison, json, detail)?;
-    if !json {
+    if !json && !detail.quiet {
         print::line(&format!("\nreport: {}", page.display()));
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{RunToCompare, folder_name};
+use super::{RunToCompare, SideCount, folder_name};
 use crate::summary::{Status, Summary};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
@@ -51,6 +51,9 @@ pub struct RunColumn {
     /// Cost of the target per hour, in the user's currency; absent if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_hour: Option<f64>,
+    /// Its acked records beside those on the brokers; absent if it wrote nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<SideCount>,
     /// With several runs of a side those after the first, of which the other fields tell; `run_status`, `status` and
     /// `why` are those of the worst.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -79,7 +82,7 @@ pub(super) fn columns(sides: &[Vec<RunToCompare<'_>>], names: &[String]) -> Vec<
         .filter_map(|side| column_of_side(side))
         .collect();
     for (column, name) in columns.iter_mut().zip(names) {
-        column.label = name.chars().take(LABEL_CHARS_MAX).collect();
+        column.label = shortened(name);
     }
     if names.is_empty() {
         let folders = |columns: &[RunColumn]| -> BTreeSet<String> {
@@ -87,7 +90,7 @@ pub(super) fn columns(sides: &[Vec<RunToCompare<'_>>], names: &[String]) -> Vec<
         };
         let is_told_by_folder = folders(&columns).len() == columns.len();
         make_unique(&mut columns, |column, _| match is_told_by_folder {
-            true => column.folder.chars().take(LABEL_CHARS_MAX).collect(),
+            true => shortened(&column.folder),
             false => column.label.clone(),
         });
     }
@@ -110,6 +113,7 @@ pub(super) fn columns(sides: &[Vec<RunToCompare<'_>>], names: &[String]) -> Vec<
 fn column_of_side(side: &[RunToCompare<'_>]) -> Option<RunColumn> {
     let (first, others) = side.split_first()?;
     let mut found = column(first.summary, folder_name(first.run));
+    found.counted = SideCount::of(side);
     for other in others {
         let run = &other.summary.run;
         if found.run_status == RunStatus::Complete && run.status != RunStatus::Complete {
@@ -160,6 +164,7 @@ fn column(summary: &Summary, folder: String) -> RunColumn {
         status: summary.status,
         why: run.why.clone(),
         price_per_hour: run.price_per_hour,
+        counted: None,
         further: Vec::new(),
     }
 }
@@ -170,11 +175,22 @@ fn label(summary: &Summary) -> String {
         Some(kind) => kind.short_name(target.version.as_deref()),
         None => "unknown".to_owned(),
     };
-    let name: String = name.chars().take(LABEL_CHARS_MAX).collect();
+    let name = shortened(&name);
     match target.brokers {
         Some(brokers) if brokers > 1 => format!("{name} ×{brokers}"),
         _ => name,
     }
+}
+
+/// The name, or its beginning and its end: folders of one day differ in their ends.
+fn shortened(name: &str) -> String {
+    let count = name.chars().count();
+    if count <= LABEL_CHARS_MAX {
+        return name.to_owned();
+    }
+    let start = name.chars().take(LABEL_CHARS_MAX / 2);
+    let end = name.chars().skip(count - (LABEL_CHARS_MAX - 1) / 2);
+    start.chain(['…']).chain(end).collect()
 }
 
 fn short_id(run_id: &str) -> String {
@@ -183,4 +199,18 @@ fn short_id(run_id: &str) -> String {
     last.chars()
         .skip(count.saturating_sub(SHORT_ID_MAX))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end() {
+        let short = shortened("linkedin-2014-20261128-013100-7f3a");
+        assert_eq!(short, "linkedin-201…013100-7f3a");
+        assert_eq!(short.chars().count(), LABEL_CHARS_MAX);
+        let name = "n".repeat(LABEL_CHARS_MAX);
+        assert_eq!(shortened(&name), name);
+    }
 }

@@ -5,7 +5,7 @@ use crate::statistics::Spread;
 use crate::summary::{
     FlowSummary, GeneratorState, LatencySummary, SteadyFigure, Summary, TrialSummary,
 };
-use kgauge_results::run::RunStatus;
+use kgauge_results::run::{RunStatus, TargetKind};
 use kgauge_results::{Quantile, TimeKind};
 
 /// The place of a figure, and its measured value.
@@ -91,9 +91,12 @@ fn of_flow(summary: &Summary, trial: &TrialSummary, flow: &FlowSummary) -> Vec<C
         marks.iter().copied().chain(not_steady).collect::<Vec<_>>()
     };
     let mut found = Vec::new();
+    // Figures of the embedded cluster do not compare with those that others published.
+    let is_kafka = summary.target.kind.is_some_and(TargetKind::is_apache_kafka);
     let mut push = |kind, cell| {
         let name = format!("{}.{}", flow.name, metric(kind));
-        let published = trial.published.iter().find(|found| found.figure == name);
+        let mut all = trial.published.iter().filter(|_| is_kafka);
+        let published = all.find(|found| found.figure == name);
         let mut cell: Cell = cell;
         cell.published = published.map(|found| BesidePublished {
             ratio: found.ratio,

@@ -21,6 +21,7 @@ mod holm;
 mod judge;
 mod power;
 mod row;
+mod side_count;
 mod sides;
 mod student_t;
 mod table;
@@ -42,6 +43,7 @@ pub use row::{
     Against, AgainstReason, BesidePublished, Caveat, Cell, ComparisonRow, DifferenceVerdict,
     FigureKind, FigureUnit, MarkedSide, MissingFigure, PublishedFigure,
 };
+pub use side_count::SideCount;
 
 pub use trials::{TrialFigure, TrialFinding, TrialPoint, UndecidedCause};
 pub(crate) use trials::{pair_figures, trial_figures};

@@ -26,7 +26,9 @@ impl RunJob<'_> {
                 break;
             }
             let of = (index + 1, targets.len());
-            print::remark(&format!("target {} of {}: {}", of.0, of.1, target.text));
+            if !conduct.detail.quiet {
+                print::remark(&format!("target {} of {}: {}", of.0, of.1, target.text));
+            }
             let dir = parent.join(format!("{}-{}", of.0, target.slug()));
             self.stopping.let_next_begin();
             let (found, status) = self.run_one_of(target, of, dir, seed);

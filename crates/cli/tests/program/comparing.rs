@@ -39,6 +39,19 @@ fn a_run_on_several_targets_ends_with_one_table_of_them() {
 }
 
 #[test]
+fn a_quiet_run_on_several_targets_prints_the_comparison_only() {
+    let site = Site::new();
+    let call = ["run", "tiny.yaml", "--out", "out", "--repeat", "1", "-q"];
+    let targets = ["--target", "embedded", "--target", "embedded:2"];
+    let output = site.run(&[&call[..], &targets].concat());
+    let (stderr, table) = (check_status(&output, 0), text(&output.stdout));
+    assert!(table.starts_with("2 runs compared"), "{table}");
+    assert!(!table.contains("comparison.html"), "{table}");
+    assert!(!stderr.contains("target 1 of 2"), "{stderr}");
+    assert!(site.path("out/comparison.html").exists());
+}
+
+#[test]
 fn a_comparison_can_end_a_build() {
     let site = Site::new();
     for folder in ["one", "other"] {
@@ -111,6 +124,10 @@ fn a_comparison_is_named_by_its_folders_and_leaves_nothing_behind() {
     let output = site.run(&["compare", "l0", "l20", "--out", "kept"]);
     assert!(text(&output.stdout).contains("report: kept/comparison.html"));
     assert!(site.path("kept/comparison.json").exists());
+    let output = site.run(&["compare", "l0", "l20", "-q", "--out", "quiet"]);
+    check_status(&output, 0);
+    assert!(!text(&output.stdout).contains("comparison.html"));
+    assert!(site.path("quiet/comparison.html").exists());
 }
 
 #[test]

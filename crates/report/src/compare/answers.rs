@@ -173,7 +173,7 @@ fn of_many(found: &[&Against]) -> String {
             (Some(DifferenceVerdict::NoDifference | DifferenceVerdict::Undecided), _) => {
                 String::new()
             }
-            _ => range(&all),
+            _ => range(&all).map_or_else(String::new, |range| format!(" ({range})")),
         };
         match all.len() {
             of if of == total => format!("{word} in all {total}{aside}"),
@@ -183,14 +183,12 @@ fn of_many(found: &[&Against]) -> String {
     clauses.collect::<Vec<_>>().join("; ")
 }
 
-/// ` (1.20× to 6.40×)`
-pub(super) fn range(found: &[&Against]) -> String {
+/// `1.20× to 6.40×`
+pub(super) fn range(found: &[&Against]) -> Option<String> {
     let ratios = || found.iter().filter_map(|against| against.ratio);
-    let (Some(low), Some(high)) = (ratios().reduce(f64::min), ratios().reduce(f64::max)) else {
-        return String::new();
-    };
-    match (format::short(low), format::short(high)) {
-        (low, high) if low == high => format!(" ({low}×)"),
-        (low, high) => format!(" ({low}× to {high}×)"),
-    }
+    let (low, high) = (ratios().reduce(f64::min)?, ratios().reduce(f64::max)?);
+    Some(match (format::short(low), format::short(high)) {
+        (low, high) if low == high => format!("{low}×"),
+        (low, high) => format!("{low}× to {high}×"),
+    })
 }

@@ -1,6 +1,7 @@
 //! What a comparison shows: figures, spreads, marks and sentences, ready for terminal and page.
 
 mod answers;
+mod counts;
 mod decision;
 mod sentences;
 
@@ -22,6 +23,8 @@ pub(crate) struct CompareView {
     pub(crate) title: String,
     /// The result in a sentence for each run.
     pub(crate) decisions: Vec<String>,
+    /// Whether the acked records are on the brokers.
+    pub(crate) counts: Vec<Sentence>,
     /// How each run compares with the baseline.
     pub(crate) answers: Vec<RunAnswer>,
     /// The runs.
@@ -162,6 +165,7 @@ pub(crate) fn view(comparison: &Comparison) -> CompareView {
     CompareView {
         title: title(comparison),
         decisions: decision::decisions(comparison),
+        counts: counts::sentences(comparison),
         answers: answers::answers(comparison),
         heads: comparison.runs.iter().map(sentences::head).collect(),
         baseline: comparison.baseline as usize,

@@ -78,6 +78,12 @@ fn write_answer(page: &mut Markup, view: &CompareView) {
         for decision in &view.decisions {
             page.prose("p", &[("class", "answer")], decision);
         }
+        for sentence in &view.counts {
+            match sentence.level {
+                Severity::Note => page.leaf("p", &[("class", "note")], &sentence.words),
+                Severity::Caution | Severity::Grave => write_notice(page, sentence),
+            }
+        }
         write_notices(page, &view.sentences, |level| level == Severity::Grave);
         write_notices(page, &view.differing, |_| true);
         write_answers(page, &view.answers);

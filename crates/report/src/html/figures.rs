@@ -1,7 +1,7 @@
 //! The figures: throughput with its spread, published figures, failures, CPU per record.
 
 use kgauge_analyze::statistics::{Spread, Steadiness};
-use kgauge_analyze::summary::{CpuSummary, SteadyFigure};
+use kgauge_analyze::summary::{CpuSummary, PublishedComparison, SteadyFigure};
 
 use super::section::write_section;
 use super::{audit, ratio};
@@ -15,13 +15,14 @@ pub(super) const NO_INTERVAL: &str = "one repeat: no interval";
 
 const RATE: &str = "Records/s";
 const BYTES: &str = "MB/s";
-const PUBLISHED: &str = "Measured ÷ published";
 const CPU: &str = "CPU per record";
 const BOTTLENECK: &str = "Bottleneck";
 
 /// The table, whose column of published figures is there only if any was published.
 struct FigureTable {
     has_published: bool,
+    /// Whether published figures compare with those of the target.
+    is_kafka: bool,
 }
 
 /// One table, a group of rows for each scenario.
@@ -30,6 +31,7 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
     let mut flows = trials().flat_map(|trial| &trial.flows);
     let table = FigureTable {
         has_published: flows.any(|flow| flow.published().next().is_some()),
+        is_kafka: view.target.is_kafka,
     };
     write_section(page, "figures", "part", "Figures", |page| {
         page.leaf(
@@ -50,9 +52,31 @@ pub(super) fn write(page: &mut Markup, view: &ReportView) {
 impl FigureTable {
     fn columns(&self) -> Vec<&'static str> {
         let mut columns = vec!["Flow", RATE, BYTES];
-        columns.extend(self.has_published.then_some(PUBLISHED));
+        columns.extend(self.has_published.then_some(self.published_head()));
         columns.extend([CPU, BOTTLENECK]);
         columns
+    }
+
+    fn published_head(&self) -> &'static str {
+        match self.is_kafka {
+            true => "Measured ÷ published",
+            false => "Published",
+        }
+    }
+
+    fn write_published(&self, page: &mut Markup, trial: &TrialView, found: &PublishedComparison) {
+        page.element("div", &[("class", "published")], |page| {
+            if self.is_kafka {
+                ratio::write(page, trial, found);
+            }
+            let metric = match text::published::metric(found) {
+                "throughput" | "throughput.bytes" => String::new(),
+                metric => format!("{metric} "),
+            };
+            let line = format!("published: {metric}{}", text::published::value(found));
+            page.leaf("span", &[("class", "small block")], &line);
+            audit::write_summary(page, trial, &found.audit);
+        });
     }
 
     fn write_scenario(&self, page: &mut Markup, scenario: &ScenarioView) {
@@ -93,9 +117,10 @@ impl FigureTable {
             if self.has_published {
                 match flow.published().next() {
                     None => empty_cell(page),
-                    Some(_) => cell(page, PUBLISHED, |page| {
-                        let published = flow.published();
-                        published.for_each(|published| ratio::write(page, trial, published));
+                    Some(_) => cell(page, self.published_head(), |page| {
+                        for published in flow.published() {
+                            self.write_published(page, trial, published);
+                        }
                     }),
                 }
             }

@@ -11,34 +11,25 @@ use crate::view::{TrialView, published as text};
 /// The picture's ends: a tenth and ten times the published figure.
 const DECADES: f64 = 1.0;
 
-/// Writes ratio, status and picture of one published figure, and the result of its audit.
+/// Writes ratio, status and picture of one published figure.
 pub(super) fn write(page: &mut Markup, trial: &TrialView, published: &PublishedComparison) {
     let class = match published.word {
         PublishedStatus::Agrees => "badge good",
         _ => "badge",
     };
-    page.element("div", &[("class", "published")], |page| {
-        if let Some(ratio) = published.ratio {
-            page.leaf(
-                "span",
-                &[("class", "ratio-number")],
-                &format!("{} ×", format::short(ratio)),
-            );
-            page.text(" ");
-        }
-        page.leaf("span", &[("class", class)], text::status(published));
-        audit::write_why(page, trial, published);
-        if let Some(ratio) = published.ratio {
-            write_strip(page, ratio, text::ratio_interval(published));
-        }
-        let metric = match text::metric(published) {
-            "throughput" | "throughput.bytes" => String::new(),
-            metric => format!("{metric} "),
-        };
-        let line = format!("published: {metric}{}", text::value(published));
-        page.leaf("span", &[("class", "small block")], &line);
-        audit::write_summary(page, trial, &published.audit);
-    });
+    if let Some(ratio) = published.ratio {
+        page.leaf(
+            "span",
+            &[("class", "ratio-number")],
+            &format!("{} ×", format::short(ratio)),
+        );
+        page.text(" ");
+    }
+    page.leaf("span", &[("class", class)], text::status(published));
+    audit::write_why(page, trial, published);
+    if let Some(ratio) = published.ratio {
+        write_strip(page, ratio, text::ratio_interval(published));
+    }
 }
 
 /// A line from 0.1 × to 10 ×, a tick at 1 ×, the ratio as a disc with its interval. A ratio beyond

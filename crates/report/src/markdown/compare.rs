@@ -81,6 +81,14 @@ impl Writer {
         self.out.gap();
         let grave = |sentence: &&Sentence| sentence.level == Severity::Grave;
         self.sentences(view.sentences.iter().filter(grave));
+        for sentence in &view.counts {
+            let words = self.out.escaped(&sentence.words);
+            match sentence.level {
+                Severity::Note => self.out.line(&words),
+                Severity::Caution | Severity::Grave => self.out.quoted(sentence.level, &words),
+            }
+            self.out.gap();
+        }
         self.sentences(view.differing.iter());
         for answer in view.answers.iter().take(self.limits.items) {
             let head = self.out.escaped(&answer.head);

@@ -57,7 +57,7 @@ pub(super) fn write_table(writer: &mut Writer, table: &TextTable) {
     }
 }
 
-/// Records and megabytes per second, with published figures.
+/// Records and megabytes per second, with published figures and how those of Apache Kafka compare with them.
 pub(crate) fn throughput(view: &ReportView) -> TextTable {
     let columns = vec![
         Column::new("throughput", Alignment::Left, 0),
@@ -90,7 +90,9 @@ pub(crate) fn throughput(view: &ReportView) -> TextTable {
                 let bare = value.strip_suffix(" records/s").map(str::to_owned);
                 bare.unwrap_or_else(|| format!("{} {value}", statistic(published)))
             }),
-            published.map_or(String::new(), beside),
+            published
+                .filter(|_| view.target.is_kafka)
+                .map_or(String::new(), beside),
             failures(flow),
         ]
     });

@@ -210,7 +210,7 @@ impl TextTable {
 
 /// The text, or its beginning and its end with an ellipsis in between when it is too wide: what tells rows apart is at
 /// the end of their names.
-fn cut_inside(text: &str, width: usize) -> String {
+pub(super) fn cut_inside(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }

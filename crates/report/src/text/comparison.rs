@@ -185,12 +185,12 @@ fn lead(reason: &AgainstReason) -> Option<&'static str> {
         AgainstReason::Differences { .. }
         | AgainstReason::ClosedLoop
         | AgainstReason::GeneratorLimited { .. }
-        | AgainstReason::GeneratorLate { .. } => Some("Not comparable"),
+        | AgainstReason::GeneratorLate { .. }
+        | AgainstReason::ZeroFigure => Some("Not comparable"),
         AgainstReason::Statistics { .. }
         | AgainstReason::Lost { .. }
         | AgainstReason::NoFigure { .. }
-        | AgainstReason::OtherRow
-        | AgainstReason::ZeroFigure => None,
+        | AgainstReason::OtherRow => None,
     }
 }
 
@@ -235,7 +235,7 @@ fn cause(reason: &AgainstReason) -> String {
             of_side("the search ended before its bounds were close", *side)
         }
         AgainstReason::OtherRow => "Covered by records per second".to_owned(),
-        AgainstReason::ZeroFigure => "One of the figures is zero".to_owned(),
+        AgainstReason::ZeroFigure => "one of the figures is zero".to_owned(),
         AgainstReason::ZeroRepeat => "a repeat's figure is zero".to_owned(),
         AgainstReason::FewSamples => "fewer than 100 samples lie beyond the percentile".to_owned(),
         AgainstReason::OneRepeat => "one repeat has no spread to compare".to_owned(),

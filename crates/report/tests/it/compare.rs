@@ -116,7 +116,7 @@ fn a_comparison_opens_with_what_it_decides_and_shows_a_ratio_with_its_interval()
     };
     let usual = text(TerminalDetail::Usual);
     let decision = usual.lines().nth(2).unwrap();
-    let start = "Kafka 4.3.1 is better than Kafka 3.9.1: records/s in 5 of 6 (1.30×)";
+    let start = "Kafka 4.3.1 is better than Kafka 3.9.1: records/s 1.30× (1.24 to 1.36) in 5 of 6.";
     assert!(decision.starts_with(start), "{usual}");
     let row = usual.lines().find(|line| line.starts_with("  records/s "));
     assert!(row.unwrap().contains("1.30× + 1.24–1.36"), "{usual}");
@@ -209,6 +209,99 @@ fn the_same_runs_give_the_same_page_wherever_they_stand() {
     let page = || render_comparison_html(&comparison(&releases(folder, &SEVEN)));
     assert_eq!(page(), page());
     assert!(!page().contains(&*folder.dir.parent().unwrap().to_string_lossy()));
+}
+
+#[test]
+fn every_form_shows_whether_the_acked_records_are_on_the_brokers() {
+    let mut runs = releases(&complete().run, &[("3.9.1", 1.0), ("4.3.1", 1.0)]);
+    let forms = |runs: &[Compared]| {
+        let comparison = comparison(runs);
+        let forms = [
+            render_comparison_terminal(&comparison, TerminalStyle::default()),
+            render_comparison_html(&comparison),
+            render_comparison_markdown(&comparison),
+        ];
+        let style = TerminalStyle {
+            detail: TerminalDetail::Brief,
+            ..TerminalStyle::default()
+        };
+        (forms, render_comparison_terminal(&comparison, style))
+    };
+    // Each run has 24,005,738 of them.
+    let (good, brief) = forms(&runs);
+    for form in good {
+        let words = "All 48,011,476 acked records of both runs are on the brokers.";
+        assert!(form.contains(words), "{form}");
+    }
+    assert!(!brief.contains("on the brokers"), "{brief}");
+
+    let counted = &mut runs[1].summary.trials[0].counted[0];
+    counted.on_broker = Some(counted.acked - 12);
+    counted.agrees = Some(false);
+    let (bad, brief) = forms(&runs);
+    for form in bad.iter().chain([&brief]) {
+        let form = form.replace("\n  ", " ");
+        let words = "Kafka 4.3.1: 12 of 24,005,738 acked records are missing on the brokers.";
+        assert!(form.contains(words), "{form}");
+        assert!(!form.contains("Kafka 3.9.1: all"), "its count is proven");
+    }
+}
+
+#[test]
+fn runs_of_one_morning_are_told_apart_in_every_table() {
+    let mut runs = releases(&complete().run, &[("4.3.1", 1.0); 3]);
+    let names = ["013100-7f3a", "013215-09bc", "013330-11de"];
+    let names = names.map(|end| format!("linkedin-2014-20261128-{end}"));
+    let text = |runs: &[Compared], width| {
+        let sides = runs.iter().map(|one| RunToCompare {
+            run: &one.run,
+            summary: &one.summary,
+        });
+        let sides: Vec<_> = sides.map(|side| vec![side]).collect();
+        let choices = Choices {
+            names: &names[..runs.len()],
+            ..Choices::default()
+        };
+        let style = TerminalStyle {
+            width,
+            ..TerminalStyle::default()
+        };
+        render_comparison_terminal(&compare_sides(&sides, choices).unwrap(), style)
+    };
+    let check = |text: &str, width: usize, ends: &[&str]| {
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let rules = (2..lines.len()).filter(|at| lines[*at].starts_with('─'));
+        let heads: String = rules
+            .flat_map(|at| [lines[at - 2], lines[at - 1]])
+            .collect();
+        assert!(ends.iter().all(|end| heads.contains(*end)), "{text}");
+    };
+    for width in [60, 80, 100] {
+        check(&text(&runs, width), width, &["7f3a", "09bc", "11de"]);
+    }
+    runs.pop();
+    for width in [60, 80, 100] {
+        check(&text(&runs, width), width, &["0-7f3a", "5-09bc"]);
+    }
+    assert!(text(&runs, 80).contains("linkedin-201…013100-7f3a"));
+}
+
+#[test]
+fn published_figures_have_no_ratio_of_the_embedded_cluster() {
+    let folder = &complete().run;
+    let kafka = of(folder, TargetKind::Kafka, Some("4.3.1"), 1.0);
+    let mut runs = vec![kafka, of(folder, TargetKind::Embedded, None, 9.0)];
+    // 5,537,181 and nine times as much, of 795,064.
+    let page = render_comparison_html(&comparison(&runs));
+    assert!(page.contains("6.96× published"), "of Kafka");
+    assert!(!page.contains("62.7× published"));
+    runs[0] = of(folder, TargetKind::Embedded, None, 1.0);
+    let page = render_comparison_html(&comparison(&runs));
+    let has = |text: &str| page.contains(text);
+    assert!(!has("× published") && !has(">published<"), "{page}");
 }
 
 #[test]

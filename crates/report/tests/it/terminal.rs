@@ -5,7 +5,7 @@ use std::path::Path;
 use kgauge_analyze::Summary;
 use kgauge_analyze::statistics::Interval;
 use kgauge_analyze::summary::{FlowSteadiness, Warning, WarningFinding};
-use kgauge_report::{TerminalDetail, TerminalStyle, render_terminal};
+use kgauge_report::{TerminalDetail, TerminalStyle, render_html, render_markdown, render_terminal};
 use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, RunRead, TimeKind};
 use kgauge_scenario::Studies;
@@ -277,6 +277,21 @@ fn only_of_apache_kafka_a_figure_stands_beside_what_others_published() {
     let embedded = text(TargetKind::Embedded);
     assert!(!embedded.contains("published"), "{embedded}");
     assert!(embedded.contains("kgauge's embedded cluster, 1 broker (not Apache Kafka)"));
+    for (kind, has_ratio) in [(TargetKind::Kafka, true), (TargetKind::Embedded, false)] {
+        let mut summary = made.summary.clone();
+        summary.target.kind = Some(kind);
+        for form in [
+            render_terminal(&made.run, &summary, FULL),
+            render_markdown(&made.run, &summary),
+            render_html(&made.run, &summary),
+        ] {
+            let ratio = ["6.96×", "6.96 ×"]
+                .iter()
+                .any(|ratio| form.contains(*ratio));
+            assert_eq!(ratio, has_ratio, "{kind:?}: {form}");
+            assert!(form.contains("795,064"), "{form}");
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::clean::{columns, one_line};
 use crate::compare::{AgainstView, CellView, CompareView, RowView, Tone, TrialRows};
 use crate::terminal::Writer;
 use crate::terminal::style::Ink;
-use crate::terminal::table::cut;
+use crate::terminal::table::{cut, cut_inside};
 use crate::terminal::wrap::wrap;
 
 /// A column is not made wider for its head than this: it breaks into lines.
@@ -211,10 +211,12 @@ fn write_heads(writer: &mut Writer, view: &CompareView, layout: &Layout, block: 
         let texts = heads.iter().zip(block).map(|(head, shown)| {
             let above = height - head.len();
             let text = line.checked_sub(above).and_then(|line| head.get(line));
+            let width = layout.width_of(*shown);
             Text {
                 ink: Some(Ink::Strong),
-                text: text.cloned().unwrap_or_default(),
-                width: layout.width_of(*shown),
+                // Folders of one day differ in their ends.
+                text: text.map_or_else(String::new, |text| cut_inside(text, width)),
+                width,
             }
         });
         write_line(writer, layout, "", texts.collect());

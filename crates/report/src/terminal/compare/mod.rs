@@ -20,6 +20,7 @@ pub(crate) fn text(view: &CompareView, style: TerminalStyle) -> String {
     for decision in &view.decisions {
         writer.sentence(Some(Ink::Strong), decision, "", "  ");
     }
+    write_counts(&mut writer, view);
     if !is_brief {
         write_sentences(&mut writer, &view.differing);
     }
@@ -51,6 +52,20 @@ fn write_grave(writer: &mut Writer, view: &CompareView) {
         .filter(|found| found.level == Severity::Grave)
     {
         writer.sentence(Some(Ink::Bad), &sentence.words, "IMPORTANT: ", "  ");
+    }
+}
+
+/// Whether the acked records are on the brokers; `-q` shows only what is wrong or unknown.
+fn write_counts(writer: &mut Writer, view: &CompareView) {
+    let is_brief = writer.style.detail == TerminalDetail::Brief;
+    for sentence in &view.counts {
+        let (ink, mark) = match sentence.level {
+            Severity::Note if is_brief => continue,
+            Severity::Note => (Ink::Soft, ""),
+            Severity::Caution => (Ink::Caution, "caution: "),
+            Severity::Grave => (Ink::Bad, "IMPORTANT: "),
+        };
+        writer.sentence(Some(ink), &sentence.words, mark, "  ");
     }
 }
 

@@ -4,17 +4,21 @@ use super::{against_sign, figure_of, interval, silent_word};
 use crate::compare::{AgainstView, CellView, CompareView, RowView, Tone};
 use crate::terminal::Writer;
 use crate::terminal::style::Ink;
-use crate::terminal::table::{Alignment, Column, TableLine, TableRow, TextTable};
+use crate::terminal::table::{Alignment, Column, TableLine, TableRow, TextTable, cut_inside};
+
+/// What a line takes besides the two runs: `  latency p99`, `0.769× + 0.59–1.00` and spaces.
+const BESIDES_RUNS: usize = 34;
 
 /// Writes the table, the baseline first.
 pub(super) fn write(writer: &mut Writer, view: &CompareView) {
-    let (table, inks) = table(view);
+    let width = writer.style.columns();
+    let (table, inks) = table(view, width.saturating_sub(BESIDES_RUNS) / 2);
     if !table.has_cells() {
         return;
     }
     writer.gap();
     let mut inks = inks.into_iter();
-    for line in table.lines(writer.style.columns()) {
+    for line in table.lines(width) {
         let (text, ink) = match line {
             TableLine::Head(text) => (text, Some(Ink::Strong)),
             TableLine::Rule(text) => (text, Some(Ink::Soft)),
@@ -27,15 +31,15 @@ pub(super) fn write(writer: &mut Writer, view: &CompareView) {
     }
 }
 
-/// The table, and the colour of each row.
-fn table(view: &CompareView) -> (TextTable, Vec<Option<Ink>>) {
+/// The table, whose heads are cut to `head_max`, and the colour of each row.
+fn table(view: &CompareView, head_max: usize) -> (TextTable, Vec<Option<Ink>>) {
     let (base, other) = match view.baseline {
         0 => (0, 1),
         _ => (1, 0),
     };
     let label = |index: usize| {
         let head = view.heads.get(index);
-        head.map_or(String::new(), |head| head.label.clone())
+        head.map_or(String::new(), |head| cut_inside(&head.label, head_max))
     };
     let columns = vec![
         Column::new("", Alignment::Left, 0),
