@@ -35,15 +35,13 @@ fn message(
     facts: &TargetFacts,
     rooms: &[DiskSpace],
 ) -> String {
+    let footprint = Footprint {
+        existing_topic: request.existing_topic.clone(),
+        ..Footprint::of(plan, facts)
+    };
     let mut message = "this run would do the following to an existing cluster".to_owned();
-    for line in Footprint::of(plan, facts).to_string().lines() {
-        match &request.existing_topic {
-            Some(topic) if line.starts_with("topics ") => message.push_str(&format!(
-                "\n  topics   none; it writes to {topic}, and its records stay there"
-            )),
-            Some(_) if line.starts_with("names ") => {}
-            _ => message.push_str(&format!("\n  {line}")),
-        }
+    for line in footprint.to_string().lines() {
+        message.push_str(&format!("\n  {line}"));
     }
     message.push_str(&format!("\n  disks    {}", disks(rooms)));
     message
