@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("target", &["broker", "client", "faults", "scenario"]),
     ("analyze", &["results", "scenario"]),
     ("report", &["analyze", "results", "scenario"]),
-    ("audit", &["analyze"]),
+    ("audit", &["analyze", "scenario"]),
     (
         "runner",
         &[
