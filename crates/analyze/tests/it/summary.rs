@@ -460,5 +460,8 @@ fn what_must_be_known_of_the_target_is_a_warning() {
         .iter()
         .find(|warning| warning.kind() == WarningKind::TargetNote);
     let text = text::warning::with_flow(note.unwrap(), None);
-    assert_eq!(text, "A check was switched off.");
+    assert_eq!(
+        text,
+        "Brokers were not warmed before the first trial (warming=off)."
+    );
 }

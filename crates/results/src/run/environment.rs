@@ -9,6 +9,8 @@ use kgauge_scenario::TargetKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::target_note::{TargetNote, read_notes};
+
 /// The contents of `environment.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -129,9 +131,13 @@ pub struct TargetRecord {
     /// How kgauge started Apache Kafka, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<KafkaStart>,
-    /// Notes on the connection, such as a disabled check.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    /// Facts that affect its figures, such as a disabled check.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "read_notes"
+    )]
+    pub notes: Vec<TargetNote>,
 }
 
 /// How kgauge started Apache Kafka.
