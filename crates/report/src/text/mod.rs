@@ -25,6 +25,7 @@ pub(crate) mod published;
 pub(crate) mod series;
 pub(crate) mod setting_names;
 pub mod size;
+pub mod target;
 mod target_note;
 pub(crate) mod trial;
 pub mod tune;

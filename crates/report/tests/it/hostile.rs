@@ -44,11 +44,7 @@ pub(crate) fn spoil(run: &mut RunRead, summary: &mut Summary, text: &str) {
 
 fn spoil_summary(summary: &mut Summary, text: &str) {
     let run = &mut summary.run;
-    for own in [
-        &mut run.run_id,
-        &mut run.kgauge.version,
-        &mut summary.target.words,
-    ] {
+    for own in [&mut run.run_id, &mut run.kgauge.version] {
         *own = text.to_owned();
     }
     run.why = Some(text.to_owned());

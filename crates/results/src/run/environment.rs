@@ -165,9 +165,6 @@ pub struct KafkaStart {
 }
 
 impl TargetRecord {
-    /// The description of a target without a record.
-    pub const UNKNOWN: &str = "unknown: the run ended before it was recorded";
-
     /// The address of an existing cluster as the user gave it: `b1:9092`, `b1:9092 and 2 more`; `None` for clusters
     /// that kgauge started.
     pub fn address(&self) -> Option<String> {
@@ -179,31 +176,6 @@ impl TargetRecord {
             0 => first.clone(),
             more => format!("{first} and {more} more"),
         })
-    }
-
-    /// The sentence that names the target in every report.
-    pub fn words(&self) -> String {
-        let brokers = match self.brokers.len() {
-            1 => "1 broker".to_owned(),
-            count => format!("{count} brokers"),
-        };
-        let machine = match self.same_machine {
-            Some(true) => ", on the load generator's machine",
-            _ => "",
-        };
-        let started = match self.kind.is_started_release() {
-            true => ", started by kgauge",
-            false => "",
-        };
-        let caution = match self.kind.is_apache_kafka() {
-            true => "",
-            false => " (not Apache Kafka: its figures do not carry over)",
-        };
-        let address = self.address();
-        let name = self
-            .kind
-            .name_at(address.as_deref(), self.version.as_deref());
-        format!("{name}, {brokers}{started}{machine}{caution}")
     }
 }
 
