@@ -22,6 +22,7 @@ pub(crate) mod hot_broker;
 pub mod live;
 pub mod partitions;
 pub(crate) mod published;
+pub(crate) mod replicas;
 pub(crate) mod series;
 pub(crate) mod setting_names;
 pub mod size;

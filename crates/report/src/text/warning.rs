@@ -8,7 +8,7 @@ use kgauge_analyze::summary::{
 use kgauge_results::run::RunStatus;
 
 use super::warning_kind::about;
-use super::{agents, bottleneck, flow, generator, target_note};
+use super::{agents, bottleneck, flow, generator, replicas, target_note};
 use crate::format;
 
 /// A warning's text.
@@ -144,7 +144,7 @@ fn about_target(finding: &Finding) -> Option<String> {
         }
         Finding::LeadersMoved { repeat, changes } => format!(
             "Repeat {repeat}: leaders changed unexpectedly during the hold: {}.",
-            changes.words()
+            replicas::changes(changes)
         ),
         Finding::FollowersFallBehind { repeat, records } => format!(
             "Repeat {repeat}: followers fell further behind throughout the hold, by up to {}.",
