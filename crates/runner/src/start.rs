@@ -12,7 +12,7 @@ use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
 use crate::consent;
 use crate::data_dirs;
-use crate::disk_space::{DiskGuard, check_room};
+use crate::disk_space::{DiskGuard, check_disks};
 use crate::drivers;
 use crate::environment::environment;
 use crate::error::{OrRunError, RunError};
@@ -71,8 +71,8 @@ pub(crate) fn prepare<'a>(
     from_disk::check(&to_run, &data_dirs)?;
     let dir = opened.folder.dir();
     let how = (request.keeps_data, !data_dirs.is_empty());
-    let rooms = check_room(&target, &mut cluster, &to_run, dir, how)?;
-    let known = ((&facts, &rooms[..], &to_run), is_on_disk(&data_dirs));
+    let disks = check_disks(&target, &mut cluster, &to_run, dir, how)?;
+    let known = ((&facts, &disks[..], &to_run), is_on_disk(&data_dirs));
     let checkup = checkup_of(request, (&target, &mut cluster), known, opened, observer)?;
     steps.retain(|_| checkup.as_ref().is_none_or(ActiveCheckup::may_load));
     announce(request, &mut cluster, &target)?;
@@ -147,18 +147,18 @@ fn tap(opened: &mut OpenRun, observer: &mut dyn Observer) -> Option<RepeatTap> {
 fn checkup_of(
     request: &RunRequest<'_>,
     (target, cluster): (&Target, &mut Cluster),
-    ((facts, rooms, to_run), reads_disk): ((&TargetFacts, &[DiskSpace], &Plan), bool),
+    ((facts, disks, to_run), reads_disk): ((&TargetFacts, &[DiskSpace], &Plan), bool),
     opened: &OpenRun,
     observer: &mut dyn Observer,
 ) -> Result<Option<ActiveCheckup>, RunError> {
     let is_existing = matches!(target, Target::Existing(_));
     let Some(checkup) = request.checkup else {
         if is_existing {
-            consent::ask(request, to_run, facts, rooms, observer)?;
+            consent::ask(request, to_run, facts, disks, observer)?;
         }
         return Ok(None);
     };
-    let free = rooms.iter().filter_map(|room| room.free_bytes).min();
+    let free = disks.iter().filter_map(|disk| disk.free_bytes).min();
     let mut checkup = checkup::begin(
         checkup,
         cluster,

@@ -178,9 +178,9 @@ fn facts_and_room_are_told(dir: &Path) {
     assert!(facts.cluster_id.is_some());
     assert_eq!(facts.brokers[0].settings["log.segment.bytes"], "1048576");
     assert_eq!(facts.for_plan().brokers, 2);
-    let rooms = target.rooms(&mut cluster).unwrap();
-    assert_eq!(rooms.len(), 1);
-    assert!(rooms[0].free_bytes.unwrap() > 0);
+    let disks = target.disks(&mut cluster).unwrap();
+    assert_eq!(disks.len(), 1);
+    assert!(disks[0].free_bytes.unwrap() > 0);
     target.stop().unwrap();
 }
 
