@@ -41,13 +41,13 @@ pub(super) fn read_notes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Targe
     enum WrittenNote {
         Typed(TargetNote),
         Sentence(String),
-        Unknown(serde::de::IgnoredAny),
+        Unknown {},
     }
     let notes = Vec::<WrittenNote>::deserialize(from)?.into_iter();
     let notes = notes.filter_map(|written| match written {
         WrittenNote::Typed(note) => Some(note),
         WrittenNote::Sentence(text) => Some(TargetNote::Sentence { text }),
-        WrittenNote::Unknown(_) => None,
+        WrittenNote::Unknown {} => None,
     });
     Ok(notes.collect())
 }
