@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("target", &["broker", "client", "faults", "scenario"]),
     ("analyze", &["results", "scenario"]),
     ("report", &["analyze", "results", "scenario"]),
-    ("audit", &["analyze"]),
+    ("audit", &["analyze", "scenario"]),
     (
         "runner",
         &[
@@ -62,7 +62,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "analyze", "client", "observe", "results", "runner", "scenario", "target", "wire",
         ],
     ),
-    ("tools", &["client", "wire", "scenario", "load", "results"]),
+    (
+        "tools",
+        &["client", "wire", "scenario", "load", "report", "results"],
+    ),
 ];
 
 const FILE_LINES_MAX: usize = 600;

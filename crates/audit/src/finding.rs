@@ -2,29 +2,8 @@
 
 use std::fmt;
 
+pub use kgauge_scenario::FindingSeverity;
 use serde::Serialize;
-
-/// The severity of a finding, in ascending order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingSeverity {
-    /// A figure that means less than it seems to.
-    Caution,
-    /// A figure that measures something else than its name says.
-    Artefact,
-    /// Figures that cannot all be true.
-    Contradiction,
-}
-
-impl fmt::Display for FindingSeverity {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(match self {
-            Self::Caution => "caution",
-            Self::Artefact => "artefact",
-            Self::Contradiction => "contradiction",
-        })
-    }
-}
 
 /// The rule of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

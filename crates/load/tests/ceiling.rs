@@ -58,8 +58,6 @@ fn check(found: &Ceiling) {
     assert_eq!(found.logical_bytes, found.records * 100, "{found:?}");
     assert!(found.cpu_ns > 0 && found.cpu_ns_per_record() > 0.0);
     assert!(found.span_ns >= 90_000_000, "{found:?}");
-    let core = found.records_per_s_core() * found.cpu_ns_per_record();
-    assert!((core - 1e9).abs() < 1.0, "{core}");
 }
 
 #[test]

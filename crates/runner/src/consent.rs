@@ -13,10 +13,10 @@ pub(crate) fn ask(
     request: &RunRequest<'_>,
     plan: &Plan,
     facts: &TargetFacts,
-    rooms: &[DiskSpace],
+    disks: &[DiskSpace],
     observer: &mut dyn Observer,
 ) -> Result<(), RunError> {
-    let message = message(request, plan, facts, rooms);
+    let message = message(request, plan, facts, disks);
     observer.observe(&RunEvent::Remark(&message));
     answer(request)
 }
@@ -33,29 +33,27 @@ fn message(
     request: &RunRequest<'_>,
     plan: &Plan,
     facts: &TargetFacts,
-    rooms: &[DiskSpace],
+    disks: &[DiskSpace],
 ) -> String {
+    let footprint = Footprint {
+        existing_topic: request.existing_topic.clone(),
+        ..Footprint::of(plan, facts)
+    };
     let mut message = "this run would do the following to an existing cluster".to_owned();
-    for line in Footprint::of(plan, facts).to_string().lines() {
-        match &request.existing_topic {
-            Some(topic) if line.starts_with("topics ") => message.push_str(&format!(
-                "\n  topics   none; it writes to {topic}, and its records stay there"
-            )),
-            Some(_) if line.starts_with("names ") => {}
-            _ => message.push_str(&format!("\n  {line}")),
-        }
+    for line in footprint.to_string().lines() {
+        message.push_str(&format!("\n  {line}"));
     }
-    message.push_str(&format!("\n  disks    {}", disks(rooms)));
+    message.push_str(&format!("\n  disks    {}", free_space(disks)));
     message
 }
 
 /// The free space on the brokers' disks, as far as it is known.
-fn disks(rooms: &[DiskSpace]) -> String {
-    let known = rooms.iter().filter_map(|room| room.free_bytes);
+fn free_space(disks: &[DiskSpace]) -> String {
+    let known = disks.iter().filter_map(|disk| disk.free_bytes);
     match known.min() {
         Some(least) => format!(
             "{} with at least {} free",
-            counted(rooms.len() as u64, "disk"),
+            counted(disks.len() as u64, "disk"),
             binary_bytes(least)
         ),
         None => "this release does not report free disk space; check it yourself".to_owned(),

@@ -13,7 +13,7 @@ use crate::error::{OrRunError, RunError};
 ///
 /// The volume of a closed loop without a record count is only bounded, by far more than most machines write. If
 /// [`DiskGuard`] watches the target's disks during the load, that bound does not refuse the run.
-pub(crate) fn check_room(
+pub(crate) fn check_disks(
     target: &Target,
     cluster: &mut Cluster,
     plan: &Plan,
@@ -39,8 +39,8 @@ pub(crate) fn check_room(
     } else {
         each.max().unwrap_or(0)
     };
-    let rooms = target.rooms(cluster).or_target_failed("")?;
-    kgauge_target::check_room(&rooms, bytes).map_err(|error| {
+    let disks = target.disks(cluster).or_target_failed("")?;
+    kgauge_target::check_disks(&disks, bytes).map_err(|error| {
         let cure = "shorten the run (--quick, --set stages.hold='5 s'), or free some space";
         RunError::cluster(format!("{error}\n  {cure}"))
     })?;
@@ -56,7 +56,7 @@ pub(crate) fn check_room(
         );
         return Err(RunError::input(words));
     }
-    Ok(rooms)
+    Ok(disks)
 }
 
 /// The most that one repeat writes, without assumed volumes if the disks are watched.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kgauge_client::ClientConfig;
 use kgauge_results::run::{
-    BrokerRecord, BuildRecord, DiskBaseline, Environment, KafkaStart, TargetRecord,
+    BrokerRecord, BuildRecord, DiskBaseline, Environment, KafkaStart, TargetNote, TargetRecord,
 };
 use kgauge_target::kafka::SecurityKind;
 use kgauge_target::{BrokerFacts, TargetFacts};
@@ -15,7 +15,7 @@ pub(crate) fn environment(
     dir: &Path,
     target: &kgauge_target::Target,
     facts: &TargetFacts,
-    release_notes: Vec<String>,
+    run_notes: Vec<TargetNote>,
     disk: Option<DiskBaseline>,
 ) -> Environment {
     Environment {
@@ -31,11 +31,11 @@ pub(crate) fn environment(
             brokers: facts.brokers.iter().map(broker).collect(),
             tls: Some(target.config().security.tls.is_some()),
             started: started(target),
-            notes: notes(target.config())
+            notes: unchecked_host_names(target.config())
                 .into_iter()
                 .chain(security_of_embedded(target))
                 .chain(flushes_that_differ(facts))
-                .chain(release_notes)
+                .chain(run_notes)
                 .collect(),
         },
     }
@@ -62,15 +62,10 @@ fn started(target: &kgauge_target::Target) -> Option<KafkaStart> {
     })
 }
 
-/// Notes about the connection to the cluster that affect the figures.
-fn notes(config: &ClientConfig) -> Vec<String> {
-    let tls = config.security.tls.as_ref();
-    let unchecked = tls.filter(|tls| !tls.host_names_checked).map(|_| {
-        "Host names in the brokers' certificates were not verified, because the client properties \
-         disable that: anyone with a certificate of that authority could have answered."
-            .to_owned()
-    });
-    unchecked.into_iter().collect()
+/// A note if the client properties disable the check of host names.
+fn unchecked_host_names(config: &ClientConfig) -> Option<TargetNote> {
+    let tls = config.security.tls.as_ref()?;
+    (!tls.host_names_checked).then_some(TargetNote::HostNamesUnchecked)
 }
 
 fn broker(facts: &BrokerFacts) -> BrokerRecord {
@@ -83,18 +78,18 @@ fn broker(facts: &BrokerFacts) -> BrokerRecord {
 }
 
 /// How clients of an embedded cluster connect, unless in plain text.
-fn security_of_embedded(target: &kgauge_target::Target) -> Option<String> {
+fn security_of_embedded(target: &kgauge_target::Target) -> Option<TargetNote> {
     let kgauge_target::Target::Embedded(embedded) = target else {
         return None;
     };
     let security = embedded.spec().security;
-    (security != SecurityKind::Plaintext).then(|| {
-        format!("Clients connect with {security}. Traffic between nodes stays inside one process.")
+    (security != SecurityKind::Plaintext).then(|| TargetNote::EmbeddedSecurity {
+        security: security.to_string(),
     })
 }
 
 /// A report describes durability once per topic, which is only right if the brokers of all replicas flush alike.
-fn flushes_that_differ(facts: &TargetFacts) -> Vec<String> {
+fn flushes_that_differ(facts: &TargetFacts) -> Vec<TargetNote> {
     let names = ["log.flush.interval.messages", "log.flush.interval.ms"];
     let note = |name: &str| {
         let mut values: Vec<&str> = facts
@@ -108,8 +103,8 @@ fn flushes_that_differ(facts: &TargetFacts) -> Vec<String> {
             })
             .collect();
         values.dedup();
-        (values.len() > 1).then(|| {
-            format!("The brokers differ in {name}: the flush policy shown applies to one of them.")
+        (values.len() > 1).then(|| TargetNote::FlushesDiffer {
+            setting: name.to_owned(),
         })
     };
     names.into_iter().filter_map(note).collect()

@@ -1,6 +1,7 @@
 //! Fits a plan to a target: what the target cannot do is dropped with a note, or refused before any topic exists.
 
 use kgauge_client::Cluster;
+use kgauge_results::run::TargetNote;
 use kgauge_scenario::{ClusterFacts, Plan, TargetKind, Trial};
 use kgauge_target::{AdoptError, Layout, Target, TargetFacts, adopt};
 use kgauge_wire::api::ApiKey;
@@ -56,7 +57,7 @@ pub(crate) fn drop_unsupported(
     plan: &mut Plan,
     facts: &TargetFacts,
     cluster: &mut Cluster,
-) -> Result<Vec<String>, RunError> {
+) -> Result<Vec<TargetNote>, RunError> {
     let mut notes = Vec::new();
     let mut refused: Vec<String> = Vec::new();
     for broker in &facts.brokers {
@@ -64,11 +65,7 @@ pub(crate) fn drop_unsupported(
         if versions.range(ApiKey::InitProducerId).is_none() {
             let flows = plan.without_idempotence();
             if !flows.is_empty() {
-                notes.push(format!(
-                    "This release has no idempotent producers (Kafka 0.11). {} ran without \
-                     idempotence, so a retried batch may have been written twice.",
-                    flows.join(", ")
-                ));
+                notes.push(TargetNote::NoIdempotence { flows });
             }
         }
         for trial in &plan.trials {

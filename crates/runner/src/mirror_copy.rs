@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::Cluster;
 use kgauge_load::{CopySetup, PreloadError, preload};
-use kgauge_results::run::{EventKind, FlowRecord, MirrorRecord};
+use kgauge_results::run::{EventKind, FlowRecord, MirrorRecord, TargetNote};
 use kgauge_scenario::{FlowPlan, Plan, Preload, Trial};
 
 use crate::error::{OrRunError, RunError};
@@ -225,18 +225,12 @@ pub(crate) fn delete(session: &mut Session<'_>, copy: &Copy) {
 }
 
 /// Notes on the figures of trials with a second cluster.
-pub(crate) fn note(plan: &Plan) -> Option<String> {
+pub(crate) fn note(plan: &Plan) -> Option<TargetNote> {
     let mirrored = plan
         .trials
         .iter()
         .filter(|trial| trial.cluster.mirror.is_some());
-    let mut names: Vec<&str> = mirrored.map(|trial| trial.scenario.as_str()).collect();
-    names.dedup();
-    (!names.is_empty()).then(|| {
-        format!(
-            "In {}, echo flows write to the target and read a replicator's copy on a second \
-             cluster: their end-to-end times cover both.",
-            names.join(", ")
-        )
-    })
+    let mut scenarios: Vec<String> = mirrored.map(|trial| trial.scenario.clone()).collect();
+    scenarios.dedup();
+    (!scenarios.is_empty()).then_some(TargetNote::Mirrored { scenarios })
 }

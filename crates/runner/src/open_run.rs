@@ -234,7 +234,7 @@ fn remove_left_data(dir: &Path) {
     for entry in entries {
         let name = entry.file_name();
         if name.to_string_lossy().starts_with(TARGET_DATA) {
-            // What cannot be removed only takes room.
+            // What cannot be removed only takes space.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -1,7 +1,7 @@
 //! Audits the lines that others published.
 
 use kgauge_audit::{Options, parse_bits, parse_release};
-use kgauge_scenario::{AuditFacts, FlowPlan, ProduceFlow, Trial};
+use kgauge_scenario::{AuditFacts, FlowPlan, ProduceFlow, PublishedFinding, Trial};
 
 use crate::error::RunError;
 
@@ -30,7 +30,10 @@ pub(crate) fn audit(trials: &mut [Trial], of_study: &AuditFacts) -> Result<(), R
             published.audit = audit
                 .findings
                 .into_iter()
-                .map(|finding| format!("{}: {}", finding.level, finding.text))
+                .map(|finding| PublishedFinding {
+                    level: finding.level,
+                    text: finding.text,
+                })
                 .collect();
         }
     }
@@ -74,14 +77,12 @@ fn options(facts: &AuditFacts) -> Result<Options, RunError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use kgauge_scenario::{Size, Studies};
+    use kgauge_scenario::{FindingSeverity, Size, Studies};
 
     use super::*;
 
-    /// What is found of a study's lines, each once.
-    fn findings(name: &str) -> BTreeSet<String> {
+    /// The findings about a study's lines, each once.
+    fn findings(name: &str) -> Vec<PublishedFinding> {
         let study = Studies::get(name).unwrap();
         let trials = study
             .scenarios
@@ -90,14 +91,19 @@ mod tests {
         let mut trials: Vec<Trial> = trials.collect();
         audit(&mut trials, &study.audit).unwrap();
         let published = trials.into_iter().flat_map(|trial| trial.published);
-        published.flat_map(|one| one.audit).collect()
+        let mut findings: Vec<_> = published.flat_map(|one| one.audit).collect();
+        findings.sort_by_key(|finding| (finding.level, finding.text.clone()));
+        findings.dedup();
+        findings
     }
 
     #[test]
     fn the_lines_that_contradict_themselves_are_found_and_no_others() {
         for name in Studies::names() {
             let found = findings(name);
-            let grave = found.iter().filter(|one| one.starts_with("contradiction"));
+            let grave = found
+                .iter()
+                .filter(|one| one.level == FindingSeverity::Contradiction);
             let expected = if name == "dcos-2018" { 8 } else { 0 };
             assert_eq!(
                 grave.clone().count(),
@@ -111,14 +117,14 @@ mod tests {
     #[test]
     fn what_a_codec_explains_is_no_contradiction() {
         let found = findings("dcos-2018");
-        let of_card = found.iter().find(|one| one.contains("/ 9 brokers"));
+        let of_card = found.iter().find(|one| one.text.contains("/ 9 brokers"));
         assert!(
-            of_card.is_none_or(|one| one.starts_with("artefact")),
+            of_card.is_none_or(|one| one.level == FindingSeverity::Artefact),
             "{of_card:?}"
         );
         let buffer = found
             .iter()
-            .filter(|one| one.contains("queueing in the client buffer"));
+            .filter(|one| one.text.contains("queueing in the client buffer"));
         assert!(buffer.count() >= 9);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kgauge_agents::lead::AgentsTrouble;
 use kgauge_load::{Clock, HoldControl, LedgerFolder, LoadOutcome, LoadProgress};
 use kgauge_observe::{BrokerSource, Sampler, SamplingPlan, WireWatcher};
+use kgauge_report::text::flow::group_trouble;
 use kgauge_results::recorder::{SliceTap, WriteError};
 use kgauge_results::run::{
     AgentRecord, EventKind, FlowRecord, RepeatKey, RepeatOutcome, RepeatRecord, StageSpan,
@@ -272,8 +273,8 @@ fn measure(
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
     }
     for flow in &load.flows {
-        if let Some(words) = flow.group.and_then(|group| group.warning()) {
-            let text = format!("{}: {words}", flow.name);
+        if let Some(trouble) = flow.group.as_ref().and_then(group_trouble) {
+            let text = format!("{}: {trouble}", flow.name);
             session.event(Some((key, load.end_ns)), EventKind::Warning { text });
         }
     }

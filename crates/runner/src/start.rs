@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kgauge_client::Cluster;
 use kgauge_load::Ceilings;
-use kgauge_results::run::{DiskBaseline, Environment, EventKind};
+use kgauge_results::run::{DiskBaseline, Environment, EventKind, TargetNote};
 use kgauge_scenario::{Plan, RepeatKey};
 use kgauge_target::{DiskSpace, Target, TargetFacts, TargetSpec, is_on_disk};
 
@@ -12,7 +12,7 @@ use crate::checkup::{self, ActiveCheckup};
 use crate::clusters::{self, Clusters};
 use crate::consent;
 use crate::data_dirs;
-use crate::disk_space::{DiskGuard, check_room};
+use crate::disk_space::{DiskGuard, check_disks};
 use crate::drivers;
 use crate::environment::environment;
 use crate::error::{OrRunError, RunError};
@@ -71,8 +71,8 @@ pub(crate) fn prepare<'a>(
     from_disk::check(&to_run, &data_dirs)?;
     let dir = opened.folder.dir();
     let how = (request.keeps_data, !data_dirs.is_empty());
-    let rooms = check_room(&target, &mut cluster, &to_run, dir, how)?;
-    let known = ((&facts, &rooms[..], &to_run), is_on_disk(&data_dirs));
+    let disks = check_disks(&target, &mut cluster, &to_run, dir, how)?;
+    let known = ((&facts, &disks[..], &to_run), is_on_disk(&data_dirs));
     let checkup = checkup_of(request, (&target, &mut cluster), known, opened, observer)?;
     steps.retain(|_| checkup.as_ref().is_none_or(ActiveCheckup::may_load));
     announce(request, &mut cluster, &target)?;
@@ -147,18 +147,18 @@ fn tap(opened: &mut OpenRun, observer: &mut dyn Observer) -> Option<RepeatTap> {
 fn checkup_of(
     request: &RunRequest<'_>,
     (target, cluster): (&Target, &mut Cluster),
-    ((facts, rooms, to_run), reads_disk): ((&TargetFacts, &[DiskSpace], &Plan), bool),
+    ((facts, disks, to_run), reads_disk): ((&TargetFacts, &[DiskSpace], &Plan), bool),
     opened: &OpenRun,
     observer: &mut dyn Observer,
 ) -> Result<Option<ActiveCheckup>, RunError> {
     let is_existing = matches!(target, Target::Existing(_));
     let Some(checkup) = request.checkup else {
         if is_existing {
-            consent::ask(request, to_run, facts, rooms, observer)?;
+            consent::ask(request, to_run, facts, disks, observer)?;
         }
         return Ok(None);
     };
-    let free = rooms.iter().filter_map(|room| room.free_bytes).min();
+    let free = disks.iter().filter_map(|disk| disk.free_bytes).min();
     let mut checkup = checkup::begin(
         checkup,
         cluster,
@@ -256,12 +256,12 @@ fn disk_baseline(
     request: &RunRequest<'_>,
     dir: &Path,
     observer: &mut dyn Observer,
-) -> Result<(Option<DiskBaseline>, Option<String>), RunError> {
+) -> Result<(Option<DiskBaseline>, Option<TargetNote>), RunError> {
     if !request.question.wants_disk_baseline() {
         return Ok((None, None));
     }
-    let why = match request.target.spec {
-        TargetSpec::Existing(_) => "the brokers' disks are not on this machine".to_owned(),
+    let error = match request.target.spec {
+        TargetSpec::Existing(_) => None,
         TargetSpec::Embedded(_) | TargetSpec::Kafka(_) => {
             observer.observe(&RunEvent::Activity(&Activity::MeasuringDisk));
             match kgauge_observe::disk_baseline(dir, &|| request.stop.is_wanted()) {
@@ -269,36 +269,38 @@ fn disk_baseline(
                 Err(error) if request.stop.is_wanted() => {
                     return Err(RunError::interrupted(error));
                 }
-                Err(error) => error.to_string(),
+                Err(error) => Some(error.to_string()),
             }
         }
     };
-    Ok((None, Some(format!("No disk baseline: {why}."))))
+    Ok((None, Some(TargetNote::NoDiskBaseline { error })))
 }
 
 /// A note that the environment describes the brokers of the first cluster only.
-fn several_clusters(plan: &Plan) -> Option<String> {
+fn several_clusters(plan: &Plan) -> Option<TargetNote> {
     let (first, rest) = plan.trials.split_first()?;
     let differ = rest
         .iter()
         .any(|trial| !trial.cluster.shares_with(&first.cluster));
-    differ.then(|| {
-        "Release and broker details are those of the first of several clusters. Trials with other \
-         releases, brokers or broker settings ran on separate clusters."
-            .to_owned()
-    })
+    differ.then_some(TargetNote::SeveralClusters)
 }
 
 /// Notes on how brokers were started: what they have for faults takes time in every trial, and a JVM is slow at first.
-fn target_notes(spec: &TargetSpec) -> impl Iterator<Item = String> {
-    let for_faults = spec.equipment().map(|named| {
-        format!(
-            "For the faults of this run, brokers ran with {named}, also in trials without faults."
-        )
+fn target_notes(spec: &TargetSpec) -> impl Iterator<Item = TargetNote> {
+    let kafka = match spec {
+        TargetSpec::Kafka(kafka) => Some(kafka),
+        TargetSpec::Embedded(_) | TargetSpec::Existing(_) => None,
+    };
+    let means = kafka
+        .map(|kafka| kafka.means)
+        .filter(|means| means.is_any());
+    let for_faults = means.map(|means| TargetNote::FaultEquipment {
+        preload: means.preload,
+        proxy: means.proxy,
+        fake_clock: means.fake_clock,
     });
-    let is_cold = matches!(spec, TargetSpec::Kafka(_)) && !spec.warms_brokers();
-    let cold = "Brokers were not warmed before the first trial (warming=off).";
-    let cold = is_cold.then(|| cold.to_owned());
+    let is_cold = kafka.is_some() && !spec.warms_brokers();
+    let cold = is_cold.then_some(TargetNote::NotWarmed);
     for_faults.into_iter().chain(cold)
 }
 

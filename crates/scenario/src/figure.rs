@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::keys::audit::AuditFacts;
 
@@ -309,7 +310,93 @@ pub struct PublishedValue {
     /// What the tool printed there, verbatim: a line, or one of each of several producers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// The findings of the arithmetic check, one sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub audit: Vec<String>,
+    /// The findings of the arithmetic check.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "read_findings"
+    )]
+    pub audit: Vec<PublishedFinding>,
+}
+
+/// A finding of the arithmetic check of a published line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedFinding {
+    /// Its severity.
+    pub level: FindingSeverity,
+    /// The finding with its arithmetic, in sentences.
+    pub text: String,
+}
+
+/// The severity of a finding, in ascending order.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingSeverity {
+    /// A figure that means less than it seems to.
+    Caution,
+    /// A figure that measures something else than its name says.
+    Artefact,
+    /// Figures that cannot all be true.
+    Contradiction,
+}
+
+impl fmt::Display for FindingSeverity {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self {
+            Self::Caution => "caution",
+            Self::Artefact => "artefact",
+            Self::Contradiction => "contradiction",
+        })
+    }
+}
+
+/// Reads findings. In plans of earlier versions they are sentences after their level, as in `artefact: ...`.
+fn read_findings<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PublishedFinding>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum WrittenFinding {
+        Typed(PublishedFinding),
+        Sentence(String),
+    }
+    let findings = Vec::<WrittenFinding>::deserialize(from)?.into_iter();
+    let findings = findings.map(|written| match written {
+        WrittenFinding::Typed(finding) => finding,
+        WrittenFinding::Sentence(sentence) => {
+            let (level, text) = match sentence.split_once(": ") {
+                Some(("contradiction", text)) => (FindingSeverity::Contradiction, text),
+                Some(("artefact", text)) => (FindingSeverity::Artefact, text),
+                Some(("caution", text)) => (FindingSeverity::Caution, text),
+                _ => (FindingSeverity::Caution, sentence.as_str()),
+            };
+            PublishedFinding {
+                level,
+                text: text.to_owned(),
+            }
+        }
+    });
+    Ok(findings.collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_of_older_plans_are_read_with_their_level() {
+        let text = r#"["artefact: whole ms: cut", {"level": "contradiction", "text": "a"}, "b"]"#;
+        let findings = read_findings(&mut serde_json::Deserializer::from_str(text)).unwrap();
+        let findings: Vec<(FindingSeverity, &str)> = findings
+            .iter()
+            .map(|finding| (finding.level, finding.text.as_str()))
+            .collect();
+        let expected = [
+            (FindingSeverity::Artefact, "whole ms: cut"),
+            (FindingSeverity::Contradiction, "a"),
+            (FindingSeverity::Caution, "b"),
+        ];
+        assert_eq!(findings, expected);
+    }
 }

@@ -87,7 +87,8 @@ pub use driver::Driver;
 pub use driver_limits::DriverRefusal;
 pub use faults::{FaultNode, FaultPlan, FaultStart};
 pub use figure::{
-    FigureError, FigureName, Goal, GoalComparison, Metric, PublishedValue, Statistic, ValueUnit,
+    FigureError, FigureName, FindingSeverity, Goal, GoalComparison, Metric, PublishedFinding,
+    PublishedValue, Statistic, ValueUnit,
 };
 pub use files::{FileRead, Files};
 pub use flow_values::{ConsumeEnd, PartitionShare, StartOffset, TransactionLength};

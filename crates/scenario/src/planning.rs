@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::flow_values::{ConsumeEnd, TransactionLength};
+use crate::format::counted;
 use crate::keys::flow::{FlowPlan, ProduceFlow};
 use crate::plan::{ClusterFacts, Plan, Size, StudyRef, Trial};
 use crate::scenario::Scenario;
@@ -32,7 +33,8 @@ pub enum PlanError {
     NoScenario,
     /// The cluster is too small for some scenarios.
     #[error(
-        "the cluster has {present} broker(s), but {} (--only runs single scenarios of a study)",
+        "the cluster has {}, but {} (--only runs single scenarios of a study)",
+        counted((*present).into(), "broker"),
         .needed.iter().map(|(name, count)| format!("scenario `{name}` needs {count}"))
             .collect::<Vec<_>>().join(" and ")
     )]

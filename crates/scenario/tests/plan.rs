@@ -357,7 +357,7 @@ fn a_cluster_that_is_too_small_is_named_with_every_scenario() {
     assert!(
         error
             .to_string()
-            .contains("2 broker(s), but scenario `small` needs 3")
+            .contains("2 brokers, but scenario `small` needs 3")
     );
     assert!(Plan::new(request(3), &scenarios).is_ok());
     assert_eq!(Plan::new(request(3), &[]), Err(PlanError::NoScenario));

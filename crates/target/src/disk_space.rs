@@ -25,24 +25,24 @@ pub struct DiskSpace {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not enough disk space on the target: {} has {} free, the run needs {}{}",
-    location(room),
+    location(disk),
     binary_bytes(*free_bytes),
     binary_bytes(*needed_bytes),
     ", and kgauge keeps 5 % of the free space in reserve"
 )]
 pub struct DiskSpaceError {
     /// The disk.
-    pub room: DiskSpace,
+    pub disk: DiskSpace,
     /// Its free bytes.
     pub free_bytes: u64,
     /// The bytes that the run writes there.
     pub needed_bytes: u64,
 }
 
-fn location(room: &DiskSpace) -> String {
-    match room.broker_id {
-        Some(id) => format!("{} of broker {id}", room.path),
-        None => room.path.clone(),
+fn location(disk: &DiskSpace) -> String {
+    match disk.broker_id {
+        Some(id) => format!("{} of broker {id}", disk.path),
+        None => disk.path.clone(),
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<DiskSpace>, LogDir
         .iter()
         .map(|broker| broker.id)
         .collect();
-    let mut rooms = Vec::new();
+    let mut disks = Vec::new();
     for broker_id in ids {
         let unknown = DiskSpace {
             broker_id: Some(broker_id),
@@ -72,16 +72,16 @@ pub(crate) fn of_cluster(cluster: &mut Cluster) -> Result<Vec<DiskSpace>, LogDir
             free_bytes: None,
         };
         match cluster.describe_log_dirs(broker_id, Some(&[])) {
-            Ok(dirs) => rooms.extend(dirs.into_iter().map(|dir| DiskSpace {
+            Ok(dirs) => disks.extend(dirs.into_iter().map(|dir| DiskSpace {
                 broker_id: Some(broker_id),
                 path: dir.path,
                 free_bytes: dir.usable_bytes,
             })),
-            Err(error) if is_kept_secret(&error.error) => rooms.push(unknown),
+            Err(error) if is_kept_secret(&error.error) => disks.push(unknown),
             Err(error) => return Err(error),
         }
     }
-    Ok(rooms)
+    Ok(disks)
 }
 
 /// Too old, or not permitted.
@@ -94,24 +94,24 @@ fn is_kept_secret(error: &ClusterError) -> bool {
 
 /// Whether `bytes` (all replicas together) fit, spread evenly over the brokers, or all on one disk if the brokers share
 /// it. Disks of unknown size count as large enough.
-pub fn check_room(rooms: &[DiskSpace], bytes: u64) -> Result<(), DiskSpaceError> {
-    let mut brokers: Vec<Option<i32>> = rooms.iter().map(|room| room.broker_id).collect();
+pub fn check_disks(disks: &[DiskSpace], bytes: u64) -> Result<(), DiskSpaceError> {
+    let mut brokers: Vec<Option<i32>> = disks.iter().map(|disk| disk.broker_id).collect();
     brokers.sort_unstable();
     brokers.dedup();
     let needed_bytes = bytes.div_ceil(u64::try_from(brokers.len()).unwrap_or(1).max(1));
     for broker in brokers {
         // A broker puts each new partition into the directory with the fewest partitions. Which one that will be is
         // unknown, so the largest free space counts.
-        let of_broker = rooms.iter().filter(|room| room.broker_id == broker);
-        let disks: Option<Vec<(&DiskSpace, u64)>> = of_broker
-            .map(|room| Some((room, room.free_bytes?)))
+        let of_broker = disks.iter().filter(|disk| disk.broker_id == broker);
+        let known: Option<Vec<(&DiskSpace, u64)>> = of_broker
+            .map(|disk| Some((disk, disk.free_bytes?)))
             .collect();
-        let largest = disks.and_then(|disks| disks.into_iter().max_by_key(|&(_, free)| free));
-        if let Some((room, free_bytes)) = largest
+        let largest = known.and_then(|known| known.into_iter().max_by_key(|&(_, free)| free));
+        if let Some((disk, free_bytes)) = largest
             && free_bytes - free_bytes / SPARE_PART < needed_bytes
         {
             return Err(DiskSpaceError {
-                room: room.clone(),
+                disk: disk.clone(),
                 free_bytes,
                 needed_bytes,
             });
@@ -124,7 +124,7 @@ pub fn check_room(rooms: &[DiskSpace], bytes: u64) -> Result<(), DiskSpaceError>
 mod tests {
     use super::*;
 
-    fn room(broker_id: Option<i32>, free_bytes: Option<u64>) -> DiskSpace {
+    fn disk(broker_id: Option<i32>, free_bytes: Option<u64>) -> DiskSpace {
         DiskSpace {
             broker_id,
             path: "/data".to_owned(),
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn bytes_are_spread_over_the_brokers() {
-        let rooms = [room(Some(1), Some(1000)), room(Some(2), Some(1000))];
-        assert_eq!(check_room(&rooms, 1900), Ok(()));
-        let error = check_room(&rooms, 1902).unwrap_err();
+        let disks = [disk(Some(1), Some(1000)), disk(Some(2), Some(1000))];
+        assert_eq!(check_disks(&disks, 1900), Ok(()));
+        let error = check_disks(&disks, 1902).unwrap_err();
         assert_eq!((error.needed_bytes, error.free_bytes), (951, 1000));
         assert!(
             error
@@ -148,18 +148,18 @@ mod tests {
 
     #[test]
     fn a_shared_disk_takes_it_all() {
-        let rooms = [room(None, Some(1000))];
-        assert_eq!(check_room(&rooms, 950), Ok(()));
-        assert!(check_room(&rooms, 951).is_err());
+        let disks = [disk(None, Some(1000))];
+        assert_eq!(check_disks(&disks, 950), Ok(()));
+        assert!(check_disks(&disks, 951).is_err());
     }
 
     #[test]
     fn a_brokers_largest_directory_counts_and_unknown_ones_are_trusted() {
-        let two = [room(Some(1), Some(10)), room(Some(1), Some(1000))];
-        assert_eq!(check_room(&two, 900), Ok(()));
-        let unknown = [room(Some(1), None), room(Some(1), Some(10))];
-        assert_eq!(check_room(&unknown, 1 << 60), Ok(()));
-        assert_eq!(check_room(&[], 5), Ok(()));
+        let two = [disk(Some(1), Some(10)), disk(Some(1), Some(1000))];
+        assert_eq!(check_disks(&two, 900), Ok(()));
+        let unknown = [disk(Some(1), None), disk(Some(1), Some(10))];
+        assert_eq!(check_disks(&unknown, 1 << 60), Ok(()));
+        assert_eq!(check_disks(&[], 5), Ok(()));
     }
 
     #[test]

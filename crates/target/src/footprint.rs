@@ -27,6 +27,8 @@ pub struct Footprint {
     pub version: Option<String>,
     /// The brokers' advertised addresses.
     pub brokers: Vec<String>,
+    /// The existing topic that all records go to; no topic is created then.
+    pub existing_topic: Option<String>,
     /// Number of topics created, over all trials and repeats.
     pub topics: u64,
     /// Common prefix of their names.
@@ -65,6 +67,7 @@ impl Footprint {
             cluster_id: None,
             version: None,
             brokers: Vec::new(),
+            existing_topic: None,
             topics: 0,
             name_prefix: format!("kgauge-{}-", plan.run_id),
             partitions_max: 0,
@@ -195,12 +198,19 @@ impl fmt::Display for Footprint {
             replication_max,
             ..
         } = self;
-        writeln!(
-            f,
-            "topics   {topics} to create; partitions up to {partitions_max}, replicas up to \
-             {replication_max}"
-        )?;
-        writeln!(f, "names    {}*", self.name_prefix)?;
+        if let Some(topic) = &self.existing_topic {
+            writeln!(
+                f,
+                "topics   none; it writes to {topic}, and its records stay there"
+            )?;
+        } else {
+            writeln!(
+                f,
+                "topics   {topics} to create; partitions up to {partitions_max}, replicas up to \
+                 {replication_max}"
+            )?;
+            writeln!(f, "names    {}*", self.name_prefix)?;
+        }
         f.write_str(&self.load_text())
     }
 }
@@ -267,6 +277,18 @@ mod tests {
         assert!(text.contains("names    kgauge-r1-*"));
         assert!(text.contains("300,003 records, 28.6 MiB"), "{text}");
         assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    }
+
+    #[test]
+    fn an_existing_topic_replaces_the_created_ones() {
+        let mut footprint = footprint("shape: {constant: 10k/s}");
+        footprint.existing_topic = Some("orders".to_owned());
+        let text = footprint.to_string();
+        assert!(text.contains("topics   none; it writes to orders, and its records stay there"));
+        assert!(
+            !text.contains("to create") && !text.contains("names"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ mod target_process;
 pub use adopt::{AdoptError, Layout, adopt};
 pub use child::embedded_main;
 pub use configure::ConfigureError;
-pub use disk_space::{DiskSpace, DiskSpaceError, check_room, free_bytes};
+pub use disk_space::{DiskSpace, DiskSpaceError, check_disks, free_bytes};
 pub use embedded::EmbeddedTarget;
 pub use embedded_error::EmbeddedError;
 pub use embedded_spec::{EmbeddedCommand, EmbeddedSetup, EmbeddedSpec, FileReuse};

@@ -134,24 +134,6 @@ impl TargetSpec {
         }
     }
 
-    /// What kgauge puts in the way of the brokers' work for the faults of a run, as text; `None` if nothing.
-    pub fn equipment(&self) -> Option<String> {
-        let TargetSpec::Kafka(spec) = self else {
-            return None;
-        };
-        let means = spec.means;
-        let all = [
-            (means.preload, "a library that records flushes"),
-            (means.proxy, "a proxy in front of each listener"),
-            (means.fake_clock, "libfaketime"),
-        ];
-        let named: Vec<&str> = all
-            .into_iter()
-            .filter_map(|(is_there, name)| is_there.then_some(name))
-            .collect();
-        (!named.is_empty()).then(|| named.join(", "))
-    }
-
     /// Its number of brokers, unless more are requested; unknown for an existing cluster.
     pub fn brokers(&self) -> Option<u32> {
         match self {

@@ -119,7 +119,7 @@ pub struct StartSetup {
     pub kafka: KafkaSetup,
 }
 
-fn own_room(broker_id: Option<i32>, path: &Path) -> Result<DiskSpace, TargetError> {
+fn own_disk(broker_id: Option<i32>, path: &Path) -> Result<DiskSpace, TargetError> {
     let free_bytes = disk_space::free_bytes(path).map_err(|error| TargetError::FreeSpace {
         path: path.to_owned(),
         error,
@@ -282,15 +282,15 @@ impl Target {
     }
 
     /// Free space on its disks.
-    pub fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<DiskSpace>, TargetError> {
+    pub fn disks(&self, cluster: &mut Cluster) -> Result<Vec<DiskSpace>, TargetError> {
         match self {
-            Target::Embedded(embedded) => Ok(vec![own_room(None, embedded.data_dir())?]),
+            Target::Embedded(embedded) => Ok(vec![own_disk(None, embedded.data_dir())?]),
             Target::Kafka(kafka) => {
-                let mut rooms = Vec::new();
+                let mut disks = Vec::new();
                 for dir in kafka.data_dirs() {
-                    rooms.push(own_room(None, &dir)?);
+                    disks.push(own_disk(None, &dir)?);
                 }
-                Ok(rooms)
+                Ok(disks)
             }
             Target::Existing(_) => Ok(disk_space::of_cluster(cluster)?),
         }

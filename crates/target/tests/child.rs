@@ -132,11 +132,13 @@ fn a_child_that_dies_in_mid_run_is_noticed() {
     let dir = tempfile::tempdir().unwrap();
     let script = format!("{READY} echo 'disk full' >&2; exit 4");
     let mut target = start(&setup(dir.path(), &script)).unwrap();
+    let begin = Instant::now();
     let error = loop {
         match target.check() {
-            Ok(()) => std::thread::yield_now(),
+            Ok(()) => assert!(begin.elapsed().as_secs() < 20, "the death went unnoticed"),
             Err(error) => break error,
         }
+        std::thread::yield_now();
     };
     assert!(matches!(error, EmbeddedError::Ended { .. }), "{error}");
     assert!(error.to_string().ends_with("disk full"), "{error}");

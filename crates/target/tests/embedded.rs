@@ -178,9 +178,9 @@ fn facts_and_room_are_told(dir: &Path) {
     assert!(facts.cluster_id.is_some());
     assert_eq!(facts.brokers[0].settings["log.segment.bytes"], "1048576");
     assert_eq!(facts.for_plan().brokers, 2);
-    let rooms = target.rooms(&mut cluster).unwrap();
-    assert_eq!(rooms.len(), 1);
-    assert!(rooms[0].free_bytes.unwrap() > 0);
+    let disks = target.disks(&mut cluster).unwrap();
+    assert_eq!(disks.len(), 1);
+    assert!(disks[0].free_bytes.unwrap() > 0);
     target.stop().unwrap();
 }
 
@@ -196,11 +196,13 @@ fn a_killed_child_is_noticed(dir: &Path) {
     let setup = setup(dir);
     let mut target = start("embedded", &setup);
     kill(target.pids()[0]);
+    let begin = Instant::now();
     let error = loop {
         match target.check() {
-            Ok(()) => std::thread::yield_now(),
+            Ok(()) => assert!(begin.elapsed().as_secs() < 20, "the death went unnoticed"),
             Err(error) => break error,
         }
+        std::thread::yield_now();
     };
     let TargetError::Embedded(EmbeddedError::Ended { status, .. }) = &error else {
         panic!("{error}");

@@ -27,9 +27,9 @@ fn an_existing_cluster_reports_its_facts_and_stays_unchanged() {
             .settings
             .contains_key("num.network.threads")
     );
-    let rooms = target.rooms(&mut cluster).unwrap();
-    println!("{rooms:?}");
-    assert!(rooms.iter().all(|room| room.free_bytes.is_some()));
+    let disks = target.disks(&mut cluster).unwrap();
+    println!("{disks:?}");
+    assert!(disks.iter().all(|disk| disk.free_bytes.is_some()));
 
     let run = format!("test-{}", std::process::id());
     let mut guard = TopicGuard::new(target.config().clone(), &run).unwrap();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use kgauge_client::Cluster;
 use kgauge_client::cluster::Topic;
 use kgauge_load::{Clock, LoadOutcome, Totals};
+use kgauge_report::text::flow::group_trouble;
 use kgauge_scenario::{ConsumeEnd, ConsumeFlow, FlowPlan, StartOffset};
 use kgauge_wire::api::ApiKey;
 
@@ -128,8 +129,8 @@ impl ConsumerArgs {
             };
             context.line(&total(self.columns, &self.dates, start, end));
         }
-        if let Some(warning) = group.and_then(|group| group.warning()) {
-            context.note(&warning);
+        if let Some(trouble) = group.as_ref().and_then(group_trouble) {
+            context.note(&trouble);
         }
     }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{RunToCompare, SideCount, folder_name};
-use crate::summary::{Status, Summary};
+use crate::summary::{Status, Summary, TargetSummary};
 use kgauge_results::run::{BuildRecord, MachineRecord, RunStatus, TargetKind};
 
 /// Run ids end with a few characters of their own: `20260301-120000-7f3a`.
@@ -24,8 +24,9 @@ pub struct RunColumn {
     pub run_id: String,
     /// The name of its folder, without what lies above it.
     pub folder: String,
-    /// The sentence that names the target.
-    pub target: String,
+    /// The target; JSON has its sentence.
+    #[serde(skip)]
+    pub target: TargetSummary,
     /// What the target is; null when not known.
     pub target_kind: Option<TargetKind>,
     /// Its release.
@@ -151,7 +152,7 @@ fn column(summary: &Summary, folder: String) -> RunColumn {
         label: label(summary),
         run_id: run.run_id.clone(),
         folder,
-        target: target.words.clone(),
+        target: target.clone(),
         target_kind: target.kind,
         target_version: target.version.clone(),
         brokers: target.brokers,

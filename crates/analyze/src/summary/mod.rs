@@ -206,8 +206,6 @@ pub struct StudySummary {
 /// The cluster under test, as in every report.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TargetSummary {
-    /// Its description.
-    pub words: String,
     /// Its kind; null if the run was cut short before it was known.
     pub kind: Option<TargetKind>,
     /// The address of an existing cluster as the user gave it; null for clusters that kgauge started.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::statistics::Interval;
-use kgauge_scenario::GoalComparison;
+use kgauge_scenario::{GoalComparison, PublishedFinding};
 
 /// A goal and whether it was held.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -89,10 +89,9 @@ pub struct PublishedComparison {
     /// How the published test differs from this one, as written in the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differs: Option<String>,
-    /// What arithmetic says of the line that the tool printed there, a sentence each; empty when nothing stands out, or
-    /// when the line is not known.
+    /// The findings of an arithmetic check of the tool's line; empty if there are none, or if the line is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub audit: Vec<String>,
+    pub audit: Vec<PublishedFinding>,
 }
 
 /// How a published figure compares with kgauge's.

@@ -1,6 +1,6 @@
 //! Warnings: a closed list, each with its numbers.
 
-use kgauge_results::run::{ReplicaChanges, RunStatus};
+use kgauge_results::run::{ReplicaChanges, RunStatus, TargetNote};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -137,7 +137,7 @@ findings! {
     /// Brokers throttled clients.
     Throttled { pauses: u64, total_ns: u64 },
     /// A note on how the target was reached or started.
-    TargetNote { note: String },
+    TargetNote { note: TargetNote },
     /// Load generator and target share a machine.
     SameMachine,
     /// Only one repeat: no interval.

@@ -6,8 +6,8 @@ use kgauge_results::folder::write_histogram_logs;
 use kgauge_results::run::{
     BrokerRecord, BuildRecord, CpuRecord, Environment, Event, EventKind, Evidence, EvidenceKind,
     FlowRecord, MachineRecord, PartitionOffsets, RepeatKey, RepeatOutcome, RepeatRecord,
-    Replication, RunHead, RunStatus, StageSpan, Subject, TargetKind, TargetRecord, TopicFacts,
-    TopicRecord,
+    Replication, RunHead, RunStatus, StageSpan, Subject, TargetKind, TargetNote, TargetRecord,
+    TopicFacts, TopicRecord,
 };
 use kgauge_results::{AnsweredRequest, Recorder, RunFolder, RunRead, Stage, StageBorders};
 use kgauge_scenario::{ClusterFacts, Plan, PlanRequest, Scenario, Size};
@@ -112,7 +112,7 @@ pub(crate) fn environment() -> Environment {
             }],
             tls: None,
             started: None,
-            notes: vec!["A check was switched off.".to_owned()],
+            notes: vec![TargetNote::NotWarmed],
         },
         disk: None,
     }

@@ -21,6 +21,7 @@ mod limit_causes;
 mod limit_network;
 mod made;
 mod mirrors;
+mod recorded;
 mod resume;
 mod shares;
 mod sides;

@@ -121,7 +121,8 @@ fn goals_and_published_figures_get_a_word_and_a_reason() {
         .collect::<Vec<_>>();
     assert_eq!(words, [PublishedStatus::Agrees, PublishedStatus::Higher]);
     for published in &trial.published {
-        let why = text::goal::published(published, &summary.target.words);
+        let target = text::target::sentence(&summary.target);
+        let why = text::goal::published(published, &target);
         assert!(why.contains("not Apache Kafka"), "{why}");
     }
     assert_eq!(summary.status, Status::GoalMissed);
@@ -460,5 +461,8 @@ fn what_must_be_known_of_the_target_is_a_warning() {
         .iter()
         .find(|warning| warning.kind() == WarningKind::TargetNote);
     let text = text::warning::with_flow(note.unwrap(), None);
-    assert_eq!(text, "A check was switched off.");
+    assert_eq!(
+        text,
+        "Brokers were not warmed before the first trial (warming=off)."
+    );
 }

@@ -32,8 +32,12 @@ fn a_run_works_by_every_kind_of_security() {
         assert_eq!(trial["counted"][0]["acked"], 800, "{security}");
         assert_eq!(trial["counted"][0]["on_broker"], 800, "{security}");
         let environment = json(&site.path("out/environment.json"));
-        let notes = environment["target"]["notes"].to_string();
-        assert!(notes.contains("Clients connect with S"), "{notes}");
+        let note = &environment["target"]["notes"][0];
+        assert_eq!(note["kind"], "embedded-security", "{note}");
+        assert!(
+            note["security"].as_str().unwrap().starts_with('S'),
+            "{note}"
+        );
         assert!(is_empty(&site.path("state/kgauge/clusters")), "{security}");
     }
 }
@@ -216,9 +220,8 @@ fn the_flush_policy_of_an_option_is_in_the_meaning_of_an_ack() {
     );
     let one = "embedded:2,2.log.flush.interval.messages=1";
     flush("e", one, &[]);
-    let notes = json(&site.path("e/environment.json"))["target"]["notes"].to_string();
-    assert!(
-        notes.contains("The brokers differ in log.flush.interval.messages"),
-        "{notes}"
-    );
+    let environment = json(&site.path("e/environment.json"));
+    let note = &environment["target"]["notes"][0];
+    assert_eq!(note["kind"], "flushes-differ", "{note}");
+    assert_eq!(note["setting"], "log.flush.interval.messages");
 }

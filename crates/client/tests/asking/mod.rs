@@ -103,9 +103,9 @@ pub(crate) fn settings_sizes_and_groups_are_reported(cluster: &mut Cluster) {
         dirs.iter().map(|dir| dir.partitions.len()).sum::<usize>(),
         3
     );
-    let rooms = cluster.describe_log_dirs(id, Some(&[])).unwrap();
+    let disks = cluster.describe_log_dirs(id, Some(&[])).unwrap();
     assert!(
-        rooms
+        disks
             .iter()
             .all(|dir| dir.partitions.is_empty() && dir.usable_bytes.is_some())
     );

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kgauge_results::run::{PartitionChange, ReplicaChanges};
+use kgauge_results::run::{EventKind, PartitionChange, ReplicaChanges};
 
 /// Limit on the number of partitions that an event lists.
 const NAMED_MAX: usize = 8;
@@ -54,34 +54,16 @@ impl KnownTopic {
     }
 }
 
-/// All changes: their number of each kind, and a sentence with partitions and brokers.
-pub(super) fn summarize(changes: &[PartitionChange]) -> (ReplicaChanges, String) {
+/// The event of all changes in a sample.
+pub(super) fn event_of(changes: &[PartitionChange]) -> EventKind {
     let counted = changes.iter().map(PartitionChange::counted);
-    let all = counted.fold(ReplicaChanges::default(), ReplicaChanges::plus);
-    let named = changes.iter().take(NAMED_MAX).map(|change| {
-        let mut parts = Vec::new();
-        if change.leader != change.leader_before {
-            let name = |leader: Option<i32>| leader.map_or("none".to_owned(), |id| id.to_string());
-            let (from, to) = (name(change.leader_before), name(change.leader));
-            parts.push(format!("leader {from} → {to}"));
-        }
-        if change.in_sync != change.in_sync_before {
-            let list = |brokers: &[i32]| {
-                let brokers: Vec<String> = brokers.iter().map(ToString::to_string).collect();
-                brokers.join(",")
-            };
-            let (from, to) = (list(&change.in_sync_before), list(&change.in_sync));
-            parts.push(format!("in sync {from} → {to}"));
-        }
-        format!("{}: {}", change.partition, parts.join(", "))
-    });
-    let named: Vec<String> = named.collect();
-    let more = match changes.len() - named.len() {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    let text = format!("{} ({}{more})", all.words(), named.join("; "));
-    (all, text)
+    let named = &changes[..changes.len().min(NAMED_MAX)];
+    EventKind::ReplicasChanged {
+        text: String::new(),
+        changes: counted.fold(ReplicaChanges::default(), ReplicaChanges::plus),
+        partitions: named.to_vec(),
+        further: u32::try_from(changes.len() - named.len()).unwrap_or(u32::MAX),
+    }
 }
 
 #[cfg(test)]
@@ -112,19 +94,18 @@ mod tests {
         changes(&mut known, &before);
         let after: [Partition<'_>; 3] = [(Some(2), &[2, 3]), (Some(2), &[2, 3]), (None, &[])];
         let changes = changes(&mut known, &after);
-        let (all, text) = summarize(&changes);
-        let expected = ReplicaChanges {
-            leaders_moved: 1,
-            leaders_lost: 1,
-            left_sync: 1 + 1 + 3,
-            joined_sync: 0,
+        let expected = EventKind::ReplicasChanged {
+            text: String::new(),
+            changes: ReplicaChanges {
+                leaders_moved: 1,
+                leaders_lost: 1,
+                left_sync: 1 + 1 + 3,
+                joined_sync: 0,
+            },
+            partitions: changes.clone(),
+            further: 0,
         };
-        assert_eq!(all, expected);
-        assert_eq!(
-            text,
-            "1 leader moved, 1 partition lost its leader, 5 replicas fell out of sync (0: leader 1 → 2, in sync 1,2,3 → 2,3; \
-             1: in sync 1,2,3 → 2,3; 2: leader 3 → none, in sync 1,2,3 → )"
-        );
+        assert_eq!(event_of(&changes), expected);
     }
 
     #[test]
@@ -133,8 +114,16 @@ mod tests {
         let in_sync: &[i32] = &[1];
         changes(&mut known, &[(Some(1), in_sync); 30]);
         let changes = changes(&mut known, &[(Some(2), in_sync); 30]);
-        let (all, text) = summarize(&changes);
-        assert_eq!(all.leaders_moved, 30);
-        assert!(text.ends_with("; 7: leader 1 → 2; and 22 more)"), "{text}");
+        let EventKind::ReplicasChanged {
+            changes,
+            partitions,
+            further,
+            ..
+        } = event_of(&changes)
+        else {
+            panic!("another event");
+        };
+        assert_eq!(changes.leaders_moved, 30);
+        assert_eq!((partitions.len(), further), (8, 22));
     }
 }

@@ -7,12 +7,12 @@ use kgauge_client::admin::EndOf;
 use kgauge_client::cluster::Partition;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
 use kgauge_results::run::{
-    Event, EventKind, Evidence, EvidenceKind, GroupSample, MissingEvidence, Subject,
-    TopicReplicasSample, TopicSample,
+    Event, Evidence, EvidenceKind, GroupSample, MissingEvidence, Subject, TopicReplicasSample,
+    TopicSample,
 };
 
 use super::backoff::Backoffs;
-use super::changes::{KnownTopic, PartitionState, summarize};
+use super::changes::{KnownTopic, PartitionState, event_of};
 use super::lag::{Ends, LogEnd, ObservedReplica};
 use super::pace::PollPace;
 use super::request_status::RequestStatus;
@@ -172,12 +172,11 @@ impl TopicPoller {
         if changes.is_empty() {
             return;
         }
-        let (all, text) = summarize(&changes);
         let event = Event {
             at_unix_ms: unix_ms(),
             repeat: Some(self.watch.repeat),
             at_ns: Some(at_ns),
-            kind: EventKind::ReplicasChanged { text, changes: all },
+            kind: event_of(&changes),
         };
         if let Err(complaint) = sink(TopicObservation::Event(&event)) {
             self.complain(complaint);

@@ -9,7 +9,7 @@ use kgauge_results::run::RunStatus;
 
 use super::{ColumnHead, trial_title};
 use crate::format;
-use crate::text::comparison as text;
+use crate::text::{comparison as text, target};
 use crate::view::Severity;
 
 /// Places named in a sentence before the others are only counted.
@@ -52,7 +52,7 @@ pub(super) fn head(run: &RunColumn) -> ColumnHead {
         false => ("Runs", "Folders"),
     };
     let facts = [
-        ("Target", run.target.clone()),
+        ("Target", target::sentence(&run.target)),
         (runs, each(&run.run_id, |further| &further.run_id)),
         (folders, each(&run.folder, |further| &further.folder)),
         ("Size", size),

@@ -2,55 +2,38 @@
 //! compared, and the findings of its audit.
 
 use kgauge_analyze::summary::{PublishedComparison, PublishedStatus};
+use kgauge_scenario::{FindingSeverity, PublishedFinding};
 
 use crate::format;
 use crate::markup::Markup;
 use crate::text;
 use crate::view::{ReportView, TrialView, published};
 
-/// The level of a sentence, in the order of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum AuditLevel {
-    /// The reason why a figure cannot be compared.
-    NotComparable,
-    Contradiction,
-    Artefact,
-    Caution,
-}
+/// The level of a sentence: a finding's severity, or `None` for the reason why a figure cannot be compared.
+type AuditLevel = Option<FindingSeverity>;
 
-impl AuditLevel {
-    const ALL: [AuditLevel; 4] = [
-        AuditLevel::NotComparable,
-        AuditLevel::Contradiction,
-        AuditLevel::Artefact,
-        AuditLevel::Caution,
-    ];
+/// The levels in the order of the page.
+const LEVELS: [AuditLevel; 4] = [
+    None,
+    Some(FindingSeverity::Contradiction),
+    Some(FindingSeverity::Artefact),
+    Some(FindingSeverity::Caution),
+];
 
-    /// The level of an audit's finding, which starts with the level's name and a colon; `None` if it is unknown.
-    fn of_finding(finding: &str) -> Option<AuditLevel> {
-        match finding.split_once(": ")?.0 {
-            "contradiction" => Some(AuditLevel::Contradiction),
-            "artefact" => Some(AuditLevel::Artefact),
-            "caution" => Some(AuditLevel::Caution),
-            _ => None,
-        }
-    }
-
-    /// `2 artefacts`.
-    fn counted(self, count: u64) -> String {
-        let (one, several) = match self {
-            AuditLevel::NotComparable => ("not comparable", "not comparable"),
-            AuditLevel::Contradiction => ("contradiction", "contradictions"),
-            AuditLevel::Artefact => ("artefact", "artefacts"),
-            AuditLevel::Caution => ("caution", "cautions"),
-        };
-        format::plural(count, one, several)
-    }
+/// `2 artefacts`.
+fn counted(level: AuditLevel, count: u64) -> String {
+    let (one, several) = match level {
+        None => ("not comparable", "not comparable"),
+        Some(FindingSeverity::Contradiction) => ("contradiction", "contradictions"),
+        Some(FindingSeverity::Artefact) => ("artefact", "artefacts"),
+        Some(FindingSeverity::Caution) => ("caution", "cautions"),
+    };
+    format::plural(count, one, several)
 }
 
 /// A sentence about one or more published figures of a trial.
 struct AuditSentence {
-    level: Option<AuditLevel>,
+    level: AuditLevel,
     text: String,
     /// The published figures.
     figures: Vec<String>,
@@ -66,16 +49,13 @@ pub(super) fn write_why(page: &mut Markup, trial: &TrialView, published: &Publis
 }
 
 /// How the audit of one published line ended, as a link to its sentences.
-pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[String]) {
+pub(super) fn write_summary(page: &mut Markup, trial: &TrialView, findings: &[PublishedFinding]) {
     if findings.is_empty() {
         return;
     }
     let link = format!("#{}", id(trial));
-    let levels = findings.iter().map(|one| AuditLevel::of_finding(one));
-    let counts = match count_by_level(levels) {
-        none if none.is_empty() => "audit".to_owned(),
-        counts => format!("audit: {counts}"),
-    };
+    let levels = findings.iter().map(|finding| Some(finding.level));
+    let counts = format!("audit: {}", count_by_level(levels));
     page.element("span", &[("class", "small block")], |page| {
         page.leaf("a", &[("href", &link)], &counts);
     });
@@ -108,12 +88,7 @@ fn write_trial(page: &mut Markup, trial: &TrialView, target: &str) {
     let lines = lines(trial).count();
     page.element("details", &[("class", "audit")], |page| {
         let counts = count_by_level(sentences.iter().map(|one| one.level));
-        let summary = if counts.is_empty() {
-            trial.name.clone()
-        } else {
-            format!("{}: {counts}", trial.name)
-        };
-        page.leaf("summary", &[], &summary);
+        page.leaf("summary", &[], &format!("{}: {counts}", trial.name));
         page.element("ul", &[("id", &id(trial))], |page| {
             for sentence in &sentences {
                 page.element("li", &[], |page| {
@@ -138,13 +113,13 @@ fn sentences(trial: &TrialView, target: &str) -> Vec<AuditSentence> {
     for line in lines(trial) {
         let is_comparable = line.word != PublishedStatus::NotComparable;
         let reason = (!is_comparable).then(|| {
-            let level = Some(AuditLevel::NotComparable);
-            (level, text::goal::published(line, target))
+            let text = text::goal::published(line, target);
+            (None, text)
         });
-        let findings = line
-            .audit
-            .iter()
-            .map(|finding| (AuditLevel::of_finding(finding), finding.clone()));
+        let findings = line.audit.iter().map(|finding| {
+            let text = format!("{}: {}", finding.level, finding.text);
+            (Some(finding.level), text)
+        });
         for (level, text) in reason.into_iter().chain(findings) {
             let figure = published::value(line);
             match sentences.iter_mut().find(|one| one.text == text) {
@@ -157,16 +132,16 @@ fn sentences(trial: &TrialView, target: &str) -> Vec<AuditSentence> {
             }
         }
     }
-    sentences.sort_by_key(|sentence| sentence.level);
+    sentences.sort_by_key(|sentence| LEVELS.iter().position(|level| *level == sentence.level));
     sentences
 }
 
 /// `1 contradiction, 2 artefacts`.
-fn count_by_level(levels: impl Iterator<Item = Option<AuditLevel>>) -> String {
-    let levels: Vec<AuditLevel> = levels.flatten().collect();
-    let counts = AuditLevel::ALL.into_iter().filter_map(|level| {
+fn count_by_level(levels: impl Iterator<Item = AuditLevel>) -> String {
+    let levels: Vec<AuditLevel> = levels.collect();
+    let counts = LEVELS.into_iter().filter_map(|level| {
         let count = levels.iter().filter(|one| **one == level).count() as u64;
-        (count > 0).then(|| level.counted(count))
+        (count > 0).then(|| counted(level, count))
     });
     counts.collect::<Vec<_>>().join(", ")
 }

@@ -27,6 +27,9 @@ pub fn summary_json(summary: &Summary) -> serde_json::Result<JsonTree> {
     if let (Some(tree), Some(check)) = (root.get("verification"), file.verification()) {
         tree.put("text", text::verification::sentence(check));
     }
+    if let Some(tree) = root.get("target") {
+        tree.put("words", text::target::sentence(&summary.target));
+    }
     put_warnings(&mut root, &summary.warnings, None);
     for (tree, trial) in root.items("trials").zip(&summary.trials) {
         put_trial(tree, trial, summary);
@@ -85,8 +88,9 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
     for (tree, goal) in tree.items("goals").zip(&trial.goals) {
         tree.put("why", text::goal::goal(goal));
     }
+    let target = text::target::sentence(&summary.target);
     for (tree, published) in tree.items("published").zip(&trial.published) {
-        let why = text::goal::published(published, &summary.target.words);
+        let why = text::goal::published(published, &target);
         tree.put("why", why);
     }
     for (tree, flow) in tree.items("flows").zip(&trial.flows) {
@@ -112,7 +116,7 @@ fn put_trial(tree: &mut JsonTree, trial: &TrialSummary, summary: &Summary) {
 }
 
 /// The texts of `summary.json`: the type that each is beside, its name, and what it is.
-const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 24] = [
+const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 25] = [
     (
         "AbSummary",
         "answer",
@@ -228,6 +232,7 @@ const SUMMARY_TEXTS: [(&str, &str, TextForm, &str); 24] = [
         TextForm::One,
         "The answer in a sentence or two.",
     ),
+    ("TargetSummary", "words", TextForm::One, "Its description."),
     (
         "TransactionSummary",
         "sentence",
@@ -262,6 +267,9 @@ pub fn summary_schema() -> Value {
 /// A comparison with its texts. Its schema is that of [`comparison_schema`].
 pub fn comparison_json(comparison: &Comparison) -> serde_json::Result<JsonTree> {
     let mut root = JsonTree::of(comparison)?;
+    for (tree, run) in root.items("runs").zip(&comparison.runs) {
+        tree.put("target", text::target::sentence(&run.target));
+    }
     for (tree, found) in root.items("differences").zip(&comparison.differences) {
         tree.put("words", text::comparison::difference(found));
     }
@@ -283,7 +291,7 @@ pub fn comparison_json(comparison: &Comparison) -> serde_json::Result<JsonTree> 
 }
 
 /// The texts of a comparison, as those of `summary.json`.
-const COMPARISON_TEXTS: [(&str, &str, TextForm, &str); 4] = [
+const COMPARISON_TEXTS: [(&str, &str, TextForm, &str); 5] = [
     (
         "Against",
         "why",
@@ -291,6 +299,12 @@ const COMPARISON_TEXTS: [(&str, &str, TextForm, &str); 4] = [
         "The reason, as a sentence.",
     ),
     ("Method", "words", TextForm::One, "In sentences."),
+    (
+        "RunColumn",
+        "target",
+        TextForm::One,
+        "The sentence that names the target.",
+    ),
     ("RunDifference", "words", TextForm::One, "In a sentence."),
     (
         "RunSpreadRecord",
@@ -321,7 +335,11 @@ fn add_texts(schema: &mut Value, texts: &[(&str, &str, TextForm, &str)]) {
                 json!({"description": description, "type": "array", "items": {"type": "string"}})
             }
         };
-        if let Some(required) = of.get_mut("required").and_then(Value::as_array_mut) {
+        let required = &mut of["required"];
+        if required.is_null() {
+            *required = json!([]);
+        }
+        if let Some(required) = required.as_array_mut() {
             required.push(json!(name));
         }
     }

@@ -2,6 +2,7 @@
 
 use kgauge_results::run::{self, BrokerWarming, EventKind, OutageCause, RepeatKey, RepeatOutcome};
 
+use super::replicas;
 use crate::format;
 
 /// An event in words.
@@ -51,7 +52,15 @@ pub(crate) fn event(event: &run::Event) -> String {
             active: false,
             ..
         } => format!("fault ended: {text}"),
-        EventKind::ReplicasChanged { text, .. } => text.clone(),
+        EventKind::ReplicasChanged {
+            text,
+            changes,
+            partitions,
+            further,
+        } => match text.is_empty() {
+            true => replicas::with_partitions(changes, partitions, *further),
+            false => text.clone(),
+        },
         EventKind::BrokerUnreachable { .. }
         | EventKind::BrokerSlow { .. }
         | EventKind::BrokerBack { .. } => outage(event),

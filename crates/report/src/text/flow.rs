@@ -5,7 +5,7 @@ use kgauge_analyze::summary::{
     MirrorSummary, RecordCounts, TransactionSummary,
 };
 use kgauge_results::SECOND_NS;
-use kgauge_results::run::{Replication, TransactionProtocol};
+use kgauge_results::run::{GroupRecord, Replication, TransactionProtocol};
 use kgauge_scenario::{Arrivals, RateStep, Shape, Trace};
 
 use crate::format;
@@ -241,6 +241,31 @@ fn group_sentence(group: &GroupSummary) -> String {
         parts.push(format!("committed offsets went back {back}"));
     }
     format!("{}.", parts.join("; "))
+}
+
+/// What went wrong in a group during one repeat, if anything.
+pub fn group_trouble(group: &GroupRecord) -> Option<String> {
+    let mut clauses = Vec::new();
+    let time = format::nanoseconds(group.rebalance_ns as f64);
+    match group.rebalances {
+        0 => {}
+        1 => clauses.push(format!("rebalanced once, for {time}")),
+        several => clauses.push(format!("rebalanced {several} times, {time} in total")),
+    }
+    if group.commits_failed > 0 {
+        let (failed, all) = (group.commits_failed, group.commits + group.commits_failed);
+        clauses.push(format!("{failed} of {all} commits failed"));
+    }
+    for (count, what) in [
+        (group.records_again, "records read twice"),
+        (group.records_skipped, "records never read"),
+        (group.commits_back, "committed offsets went back"),
+    ] {
+        if count > 0 {
+            clauses.push(format!("{what}: {count}"));
+        }
+    }
+    (!clauses.is_empty()).then(|| format!("its group: {}", clauses.join("; ")))
 }
 
 /// `consumers without partitions meanwhile: 2 for 1.20 s, 0 for 310 ms and 3 more`.

@@ -8,7 +8,7 @@ use kgauge_analyze::summary::{
 use kgauge_results::run::RunStatus;
 
 use super::warning_kind::about;
-use super::{agents, bottleneck, flow, generator};
+use super::{agents, bottleneck, flow, generator, replicas, target_note};
 use crate::format;
 
 /// A warning's text.
@@ -144,7 +144,7 @@ fn about_target(finding: &Finding) -> Option<String> {
         }
         Finding::LeadersMoved { repeat, changes } => format!(
             "Repeat {repeat}: leaders changed unexpectedly during the hold: {}.",
-            changes.words()
+            replicas::changes(changes)
         ),
         Finding::FollowersFallBehind { repeat, records } => format!(
             "Repeat {repeat}: followers fell further behind throughout the hold, by up to {}.",
@@ -254,10 +254,7 @@ fn with_rest(
             leaderless,
         } => under_replicated(*repeat, *partitions, *time_part, *leaderless),
         Finding::BrokerSkew { skew } => bottleneck::skew(skew),
-        Finding::TargetNote { note } => match note.split_once(". ") {
-            Some((first, rest)) => (format!("{first}."), rest.to_owned()),
-            None => (note.clone(), String::new()),
-        },
+        Finding::TargetNote { note } => target_note::text(note),
         Finding::AcksNone | Finding::FollowersBehind => flow
             .and_then(|flow| flow.ack.as_ref())
             .map_or_else(Default::default, flow::ack),

@@ -3,6 +3,7 @@
 use kgauge_analyze::summary::{Summary, WarningFinding as Finding, WarningKind as Kind};
 use kgauge_results::run::RunStatus;
 
+use super::target_note;
 use crate::format;
 
 /// Percentiles that are shown at a glance, beyond which few samples are worth a line.
@@ -109,10 +110,8 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             "switch it to tsc".to_owned(),
         ),
         (_, Finding::TargetNote { note }) => {
-            let first = note
-                .split_once(". ")
-                .map_or(note.as_str(), |(first, _)| first);
-            (first.trim_end_matches('.').to_owned(), String::new())
+            let (opening, _) = target_note::text(note);
+            (opening.trim_end_matches('.').to_owned(), String::new())
         }
         (Kind::OtherPrograms, _) => {
             let late = Finding::OtherPrograms {

@@ -5,7 +5,7 @@ use kgauge_analyze::summary::{
     FlowShape, FlowSummary, ProgramCores, TrialSummary, Warning, WarningFinding,
 };
 use kgauge_results::RunRead;
-use kgauge_results::run::EventKind;
+use kgauge_results::run::{EventKind, TargetNote};
 use kgauge_scenario::{Arrivals, Shape, Trace};
 
 /// Puts `text` wherever a text can stand.
@@ -44,11 +44,7 @@ pub(crate) fn spoil(run: &mut RunRead, summary: &mut Summary, text: &str) {
 
 fn spoil_summary(summary: &mut Summary, text: &str) {
     let run = &mut summary.run;
-    for own in [
-        &mut run.run_id,
-        &mut run.kgauge.version,
-        &mut summary.target.words,
-    ] {
+    for own in [&mut run.run_id, &mut run.kgauge.version] {
         *own = text.to_owned();
     }
     run.why = Some(text.to_owned());
@@ -77,7 +73,9 @@ fn spoil_summary(summary: &mut Summary, text: &str) {
 fn spoil_warnings(warnings: &mut [Warning], text: &str) {
     for warning in warnings {
         warning.finding = WarningFinding::TargetNote {
-            note: text.to_owned(),
+            note: TargetNote::Sentence {
+                text: text.to_owned(),
+            },
         };
         warning.flow = Some(text.to_owned());
     }

@@ -9,6 +9,7 @@ use kgauge_results::run::{
     PressureSample, RepeatKey, Resource, RunHead, Subject,
 };
 use kgauge_results::{RunFolder, RunRead};
+use kgauge_scenario::{FindingSeverity, PublishedFinding};
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, Names, make};
@@ -530,13 +531,20 @@ fn what_is_found_in_published_lines_stands_once_below_the_figures() {
         .iter_mut()
         .find(|trial| !trial.published.is_empty());
     let published = &mut trial.expect("a trial with a published figure").published;
+    let finding = |level, text: &str| PublishedFinding {
+        level,
+        text: text.to_owned(),
+    };
+    let mean = "the mean is above all percentiles";
+    let mean = finding(FindingSeverity::Contradiction, mean);
+    let whole = finding(FindingSeverity::Artefact, "whole ms");
     let (wrong, cut) = (
         "contradiction: the mean is above all percentiles",
         "artefact: whole ms",
     );
     published.push(published[0].clone());
-    published[0].audit = vec![cut.to_owned()];
-    published[1].audit = vec![cut.to_owned(), wrong.to_owned()];
+    published[0].audit = vec![whole.clone()];
+    published[1].audit = vec![whole, mean];
     let page = render_html(&made.run, &summary);
     let (before, audit) = page
         .split_once("About the published lines")

@@ -119,6 +119,8 @@ fn a_leader_that_moves_is_marked_in_throughput_and_latency() {
                     leaders_moved: 2,
                     ..ReplicaChanges::default()
                 },
+                partitions: Vec::new(),
+                further: 0,
             },
         });
     });

@@ -9,6 +9,8 @@ use kgauge_scenario::TargetKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::target_note::{TargetNote, read_notes};
+
 /// The contents of `environment.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -129,9 +131,13 @@ pub struct TargetRecord {
     /// How kgauge started Apache Kafka, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<KafkaStart>,
-    /// Notes on the connection, such as a disabled check.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    /// Facts that affect its figures, such as a disabled check.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "read_notes"
+    )]
+    pub notes: Vec<TargetNote>,
 }
 
 /// How kgauge started Apache Kafka.
@@ -159,9 +165,6 @@ pub struct KafkaStart {
 }
 
 impl TargetRecord {
-    /// The description of a target without a record.
-    pub const UNKNOWN: &str = "unknown: the run ended before it was recorded";
-
     /// The address of an existing cluster as the user gave it: `b1:9092`, `b1:9092 and 2 more`; `None` for clusters
     /// that kgauge started.
     pub fn address(&self) -> Option<String> {
@@ -173,31 +176,6 @@ impl TargetRecord {
             0 => first.clone(),
             more => format!("{first} and {more} more"),
         })
-    }
-
-    /// The sentence that names the target in every report.
-    pub fn words(&self) -> String {
-        let brokers = match self.brokers.len() {
-            1 => "1 broker".to_owned(),
-            count => format!("{count} brokers"),
-        };
-        let machine = match self.same_machine {
-            Some(true) => ", on the load generator's machine",
-            _ => "",
-        };
-        let started = match self.kind.is_started_release() {
-            true => ", started by kgauge",
-            false => "",
-        };
-        let caution = match self.kind.is_apache_kafka() {
-            true => "",
-            false => " (not Apache Kafka: its figures do not carry over)",
-        };
-        let address = self.address();
-        let name = self
-            .kind
-            .name_at(address.as_deref(), self.version.as_deref());
-        format!("{name}, {brokers}{started}{machine}{caution}")
     }
 }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::repeat::RepeatOutcome;
-use super::wire::ReplicaChanges;
+use super::wire::{PartitionChange, ReplicaChanges};
 
 /// One line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,11 +138,18 @@ pub enum EventKind {
     },
     /// Leaders or in-sync replicas of the run's topic changed since the last sample, which may be some seconds ago.
     ReplicasChanged {
-        /// The changes, with partitions and brokers.
+        /// The sentence of earlier versions, which had no `partitions`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
         /// Numbers of the changes.
         #[serde(flatten)]
         changes: ReplicaChanges,
+        /// The first of the changed partitions.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        partitions: Vec<PartitionChange>,
+        /// The number of the other ones.
+        #[serde(default)]
+        further: u32,
     },
     /// A broker of the run's topics stopped responding. Written about two seconds later, once per outage.
     /// [`EventKind::BrokerBack`] ends the outage; without one, it lasted until the end of the repeat.

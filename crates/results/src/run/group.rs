@@ -41,35 +41,6 @@ pub struct GroupMemberRecord {
 }
 
 impl GroupRecord {
-    /// A remark for readers of the figures, if any.
-    pub fn warning(&self) -> Option<String> {
-        let mut words = Vec::new();
-        if self.rebalances > 0 {
-            let seconds = self.rebalance_ns as f64 / 1e9;
-            words.push(match self.rebalances {
-                1 => format!("rebalanced once, for {seconds:.3} s"),
-                several => format!("rebalanced {several} times, {seconds:.3} s in total"),
-            });
-        }
-        if self.commits_failed > 0 {
-            let all = self.commits + self.commits_failed;
-            words.push(format!("{} of {all} commits failed", self.commits_failed));
-        }
-        if self.records_again > 0 {
-            words.push(format!("records read twice: {}", self.records_again));
-        }
-        if self.records_skipped > 0 {
-            words.push(format!("records never read: {}", self.records_skipped));
-        }
-        if self.commits_back > 0 {
-            words.push(format!(
-                "committed offsets went back: {}",
-                self.commits_back
-            ));
-        }
-        (!words.is_empty()).then(|| format!("its group: {}", words.join("; ")))
-    }
-
     /// Combines members.
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -15,6 +15,7 @@ mod mirror;
 mod repeat;
 mod search;
 mod stored_metrics;
+mod target_note;
 mod tune;
 mod verification;
 mod wire;
@@ -51,6 +52,7 @@ pub use search::{
     GoalReading, JudgedWindow, LoadReason, MeasuredLoad, SearchEnd, SearchRecord, SearchRun,
     SearchStart, VoidCause,
 };
+pub use target_note::TargetNote;
 pub use tune::{
     LeftOutCause, LeftOutSetting, TuneArm, TuneChoice, TuneEnd, TuneMeasure, TuneOption, TunePhase,
     TunePhaseKind, TuneRecord,

@@ -116,35 +116,6 @@ impl ReplicaChanges {
             joined_sync: self.joined_sync.saturating_add(other.joined_sync),
         }
     }
-
-    /// As text: `4 leaders moved, 2 replicas fell out of sync`.
-    pub fn words(&self) -> String {
-        let counted = |count: u32, one: &str, many: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            count => Some(format!("{count} {many}")),
-        };
-        let parts = [
-            counted(self.leaders_moved, "leader moved", "leaders moved"),
-            counted(
-                self.leaders_lost,
-                "partition lost its leader",
-                "partitions lost their leaders",
-            ),
-            counted(
-                self.left_sync,
-                "replica fell out of sync",
-                "replicas fell out of sync",
-            ),
-            counted(
-                self.joined_sync,
-                "replica is in sync again",
-                "replicas are in sync again",
-            ),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        parts.join(", ")
-    }
 }
 
 /// One sample of a consumer group's committed offsets.
@@ -169,8 +140,10 @@ fn is_none(count: &u32) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::run::{Event, EventKind};
 
     #[test]
     fn a_change_is_counted_by_what_it_takes_away_and_what_it_brings() {
@@ -194,10 +167,21 @@ mod tests {
             joined_sync: 1,
         };
         assert_eq!(both, expected);
-        assert_eq!(
-            both.words(),
-            "1 leader moved, 1 partition lost its leader, 5 replicas fell out of sync, 1 replica is in sync again"
-        );
-        assert_eq!(ReplicaChanges::default().words(), "");
+    }
+
+    #[test]
+    fn a_change_in_an_older_run_is_read_with_its_sentence() {
+        let line = r#"{"at_unix_ms":5,"event":"replicas-changed","text":"1 leader moved","leaders_moved":1}"#;
+        let event: Event = serde_json::from_str(line).unwrap();
+        let expected = EventKind::ReplicasChanged {
+            text: "1 leader moved".to_owned(),
+            changes: ReplicaChanges {
+                leaders_moved: 1,
+                ..ReplicaChanges::default()
+            },
+            partitions: Vec::new(),
+            further: 0,
+        };
+        assert_eq!(event.kind, expected);
     }
 }

@@ -75,7 +75,7 @@ pub(crate) fn limits(
         .unwrap_or((RateLimit::Disk, disk_rate));
     if rate_max < RATE_MIN && rate_limit == RateLimit::Disk {
         return Err(RunError::cluster(format!(
-            "the disks leave room for {rate_max:.0} records/s only\n  free some space, or allow more \
+            "the disks only have space for {rate_max:.0} records/s\n  free some space, or allow more \
              with --max-disk"
         )));
     }

@@ -94,10 +94,6 @@ pub enum ApiKey {
     DescribeCluster = 60,
     /// `DescribeProducers`, key 61.
     DescribeProducers = 61,
-    /// `DescribeTransactions`, key 65.
-    DescribeTransactions = 65,
-    /// `ListTransactions`, key 66.
-    ListTransactions = 66,
     /// `ConsumerGroupHeartbeat`, key 68.
     ConsumerGroupHeartbeat = 68,
     /// `DescribeTopicPartitions`, key 75.
@@ -149,8 +145,6 @@ impl ApiKey {
         Self::AlterUserScramCredentials,
         Self::DescribeCluster,
         Self::DescribeProducers,
-        Self::DescribeTransactions,
-        Self::ListTransactions,
         Self::ConsumerGroupHeartbeat,
         Self::DescribeTopicPartitions,
     ];
@@ -200,8 +194,6 @@ impl ApiKey {
             51 => Self::AlterUserScramCredentials,
             60 => Self::DescribeCluster,
             61 => Self::DescribeProducers,
-            65 => Self::DescribeTransactions,
-            66 => Self::ListTransactions,
             68 => Self::ConsumerGroupHeartbeat,
             75 => Self::DescribeTopicPartitions,
             _ => return None,
@@ -254,8 +246,6 @@ impl ApiKey {
             Self::AlterUserScramCredentials => Facts::new("AlterUserScramCredentials", 0, 0, 0),
             Self::DescribeCluster => Facts::new("DescribeCluster", 0, 2, 0),
             Self::DescribeProducers => Facts::new("DescribeProducers", 0, 0, 0),
-            Self::DescribeTransactions => Facts::new("DescribeTransactions", 0, 0, 0),
-            Self::ListTransactions => Facts::new("ListTransactions", 0, 2, 0),
             Self::ConsumerGroupHeartbeat => Facts::new("ConsumerGroupHeartbeat", 0, 1, 0),
             Self::DescribeTopicPartitions => Facts::new("DescribeTopicPartitions", 0, 0, 0),
         }

@@ -29,7 +29,6 @@ pub mod describe_groups;
 pub mod describe_log_dirs;
 pub mod describe_producers;
 pub mod describe_topic_partitions;
-pub mod describe_transactions;
 pub mod describe_user_scram_credentials;
 pub mod elect_leaders;
 pub mod end_txn;
@@ -43,7 +42,6 @@ pub mod leave_group;
 pub mod list_groups;
 pub mod list_offsets;
 pub mod list_partition_reassignments;
-pub mod list_transactions;
 pub mod metadata;
 pub mod offset_commit;
 pub mod offset_delete;
@@ -138,9 +136,6 @@ pub use describe_topic_partitions::{
     DescribeTopicPartitionsResponse, DescribeTopicPartitionsResponseCursor,
     DescribeTopicPartitionsResponsePartition, DescribeTopicPartitionsResponseTopic,
 };
-pub use describe_transactions::{
-    DescribeTransactionsRequest, DescribeTransactionsResponse, TopicData,
-};
 pub use describe_user_scram_credentials::{
     CredentialInfo, DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult, UserName,
@@ -173,7 +168,6 @@ pub use list_partition_reassignments::{
     ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse,
     ListPartitionReassignmentsTopics, OngoingPartitionReassignment, OngoingTopicReassignment,
 };
-pub use list_transactions::{ListTransactionsRequest, ListTransactionsResponse};
 pub use metadata::{
     MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseBroker,
     MetadataResponsePartition, MetadataResponseTopic,
@@ -251,8 +245,6 @@ DescribeUserScramCredentials, DescribeUserScramCredentialsRequest, DescribeUserS
 AlterUserScramCredentials, AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse;
 DescribeCluster, DescribeClusterRequest, DescribeClusterResponse;
 DescribeProducers, DescribeProducersRequest, DescribeProducersResponse;
-DescribeTransactions, DescribeTransactionsRequest, DescribeTransactionsResponse;
-ListTransactions, ListTransactionsRequest, ListTransactionsResponse;
 ConsumerGroupHeartbeat, ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse;
 DescribeTopicPartitions, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse;
 }

@@ -135,7 +135,6 @@ fn target_summary(run: &RunRead) -> TargetSummary {
         .as_ref()
         .map(|environment| &environment.target);
     TargetSummary {
-        words: target.map_or_else(|| TargetRecord::UNKNOWN.to_owned(), TargetRecord::words),
         kind: target.map(|target| target.kind),
         address: target.and_then(TargetRecord::address),
         version: target.and_then(|target| target.version.clone()),

@@ -38,7 +38,7 @@ fn api_versions_lists_the_served_table() {
         assert_eq!(entry.min_version, min, "{api}");
     }
     assert_eq!(answer.api_keys.len(), crate::handlers::SERVED.len());
-    assert!(!is_served(ApiKey::ListTransactions) && !is_served(ApiKey::EndTxn));
+    assert!(!is_served(ApiKey::EndTxn));
 }
 
 #[test]

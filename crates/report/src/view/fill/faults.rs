@@ -31,7 +31,7 @@ pub(super) fn changes(run: &RunRead, key: RepeatKey) -> Vec<ChangeAt> {
         .filter_map(|event| match &event.kind {
             EventKind::ReplicasChanged { changes, .. } => Some(ChangeAt {
                 at_s: event.at_ns? as f64 / NS_PER_S,
-                words: changes.words(),
+                words: crate::text::replicas::changes(changes),
             }),
             _ => None,
         })

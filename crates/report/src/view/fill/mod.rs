@@ -148,7 +148,7 @@ fn target(run: &RunRead, summary: &Summary) -> TargetView {
     ];
     TargetView {
         name: target_name(summary),
-        words: target.words.clone(),
+        words: text::target::sentence(target),
         caution: match target.kind.filter(|kind| !kind.is_apache_kafka()) {
             Some(kind) => caution(&kind.name(target.version.as_deref())),
             None => String::new(),

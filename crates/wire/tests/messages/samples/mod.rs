@@ -33,7 +33,6 @@ mod describe_groups;
 mod describe_log_dirs;
 mod describe_producers;
 mod describe_topic_partitions;
-mod describe_transactions;
 mod describe_user_scram_credentials;
 mod elect_leaders;
 mod end_txn;
@@ -47,7 +46,6 @@ mod leave_group;
 mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
-mod list_transactions;
 mod metadata;
 mod offset_commit;
 mod offset_delete;
@@ -296,26 +294,6 @@ pub(crate) fn cases() -> Vec<Case> {
             describe_producers,
             DescribeProducersResponse,
             describe_producers_response
-        ),
-        case!(
-            describe_transactions,
-            DescribeTransactionsRequest,
-            describe_transactions_request
-        ),
-        case!(
-            describe_transactions,
-            DescribeTransactionsResponse,
-            describe_transactions_response
-        ),
-        case!(
-            list_transactions,
-            ListTransactionsRequest,
-            list_transactions_request
-        ),
-        case!(
-            list_transactions,
-            ListTransactionsResponse,
-            list_transactions_response
         ),
         case!(
             consumer_group_heartbeat,
