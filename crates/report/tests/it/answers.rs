@@ -296,8 +296,8 @@ fn a_trend_is_a_course_over_all_trials() {
 
 #[test]
 fn a_trend_over_time_says_how_far_the_rate_moved() {
-    let of = |verdict: Steadiness, change: f64| {
-        let mut alone = trial(0, "one", &[], &[1_000_000.0]);
+    let of_flow = |kind: FlowKind, rates: &[f64], verdict: Steadiness, change: f64| {
+        let mut alone = trial(0, "one", &[], rates);
         alone.asks = Some(AnswerKind::Trend);
         let throughput = SteadinessCheck {
             steadiness: verdict,
@@ -315,9 +315,11 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
             }],
             ..FlowSteadiness::default()
         });
-        alone.flows[0].throughput.as_mut().unwrap().hold_s = 30.0;
+        alone.flows[0].kind = kind;
+        alone.flows[0].throughput.as_mut().unwrap().hold_s = 30.0 * rates.len() as f64;
         last(vec![alone])
     };
+    let of = |verdict, change| of_flow(FlowKind::Produce, &[1_000_000.0], verdict, change);
     assert_eq!(
         of(Steadiness::Steady, 0.01),
         "No change found in records/s while 3.00 GB were written in 30.0 s; 10 % or more would \
@@ -331,6 +333,17 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
         of(Steadiness::Shifting, 0.2),
         "Inconclusive: records/s shifted between levels while 3.00 GB were written in 30.0 s (use \
          a longer hold)."
+    );
+    // What three repeats wrote went into three topics.
+    let of_three = |kind, verdict, change| of_flow(kind, &[1_000_000.0; 3], verdict, change);
+    assert_eq!(
+        of_three(FlowKind::Produce, Steadiness::Steady, 0.01),
+        "No change found in records/s while 3.00 GB were written in 30.0 s per repeat; 10 % or more \
+         would have been detected."
+    );
+    assert_eq!(
+        of_three(FlowKind::Consume, Steadiness::Slowing, -0.12),
+        "Records/s fell by up to 12 % while 3.00 GB were read in 30.0 s per repeat."
     );
 }
 

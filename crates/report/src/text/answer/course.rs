@@ -5,7 +5,7 @@ use kgauge_analyze::answer::{
 };
 use kgauge_analyze::compare::FigureKind;
 use kgauge_analyze::statistics::Steadiness;
-use kgauge_analyze::summary::GoalStatus;
+use kgauge_analyze::summary::{FlowKind, GoalStatus};
 
 use super::words::{
     AnswerNames, LETTERS_MAX, WORTH_FROM, apart, change, detectable, is_plural, join_short,
@@ -235,17 +235,28 @@ pub(super) fn over_time(trends: &[TimeTrend]) -> Option<String> {
             true => format!("{} records/s", trend.flow),
             false => "records/s".to_owned(),
         };
+        let moved = match trend.flow_kind {
+            FlowKind::Produce => "written",
+            FlowKind::Consume => "read",
+            FlowKind::Echo => "echoed",
+            FlowKind::Unknown => "moved",
+        };
+        // The change is that of the repeat with the largest one.
+        let (each, most) = match trend.repeats > 1 {
+            true => (" per repeat", "up to "),
+            false => ("", ""),
+        };
         let bytes = format::decimal_bytes(trend.bytes);
-        let span = format::span((trend.seconds * 1e9) as u64);
-        let meanwhile = format!("while {bytes} were written in {span}");
-        let change = format::percent(trend.check.change.abs());
+        let span = format!("{}{each}", format::span((trend.seconds * 1e9) as u64));
+        let meanwhile = format!("while {bytes} were {moved} in {span}");
+        let change = format!("{most}{}", format::percent(trend.check.change.abs()));
         match trend.check.steadiness {
             Steadiness::Steady => format!(
                 "no change found in {name} {meanwhile}; {} or more would have been detected",
                 format::percent(trend.check.detectable.max(CHANGE_MIN))
             ),
             Steadiness::Undecided => format!(
-                "inconclusive: {name} over {span} ({bytes} written) varied too much to tell (use a longer hold)"
+                "inconclusive: {name} over {span} ({bytes} {moved}) varied too much to tell (use a longer hold)"
             ),
             Steadiness::Slowing => format!("{name} fell by {change} {meanwhile}"),
             Steadiness::Warming => format!("{name} rose by {change} {meanwhile}"),
