@@ -414,6 +414,19 @@ fn loss_is_a_count() {
         of(counted(45_104, Some(45_107), Some(false))),
         "3 records on the brokers beyond those acked, such as duplicates (one, repeat 2: 3)."
     );
+    // What one trial cannot show, the other does not prove.
+    let trials = ["0", "all"].into_iter().zip(0..).map(|(acks, index)| {
+        let mut trial = trial(index, "one", &[(ACKS, acks)], &FAST);
+        trial.asks = Some(AnswerKind::Loss);
+        trial.flows[0].ack.as_mut().unwrap().acks = acks.to_owned();
+        let is_counted = acks == "all";
+        trial.counted = vec![counted(100, Some(100), is_counted.then_some(true))];
+        trial
+    });
+    assert_eq!(
+        last(trials.collect()),
+        "All 100 acked records are on the brokers; not counted: 1 trial (acks=0)."
+    );
 }
 
 #[test]
