@@ -14,14 +14,19 @@ use serde_json::Value;
 
 use crate::shared::complete;
 
-const ACKS: &str = "writers.settings.acks";
+pub(crate) const ACKS: &str = "writers.settings.acks";
 const SIZE: &str = "writers.record.size";
-const FAST: [f64; 3] = [1_000.0, 1_010.0, 990.0];
-const HALF: [f64; 3] = [500.0, 505.0, 495.0];
+pub(crate) const FAST: [f64; 3] = [1_000.0, 1_010.0, 990.0];
+pub(crate) const HALF: [f64; 3] = [500.0, 505.0, 495.0];
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A producer at full speed: records per second of each repeat, and nothing else that could differ.
-fn trial(index: u32, scenario: &str, factors: &[(&str, &str)], rates: &[f64]) -> TrialSummary {
+pub(crate) fn trial(
+    index: u32,
+    scenario: &str,
+    factors: &[(&str, &str)],
+    rates: &[f64],
+) -> TrialSummary {
     let made = complete();
     let mut trials = made.summary.trials.iter();
     let sizes = trials.find(|trial| trial.scenario == "message-size");
@@ -62,7 +67,7 @@ fn summary(trials: Vec<TrialSummary>) -> Summary {
 }
 
 /// The answer to the question of the last scenario.
-fn last(trials: Vec<TrialSummary>) -> String {
+pub(crate) fn last(trials: Vec<TrialSummary>) -> String {
     let summary = summary(trials);
     let answers = summary.answers();
     let text = answer::sentence(answers.last().unwrap(), &summary);
@@ -338,8 +343,8 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
     let of_three = |kind, verdict, change| of_flow(kind, &[1_000_000.0; 3], verdict, change);
     assert_eq!(
         of_three(FlowKind::Produce, Steadiness::Steady, 0.01),
-        "No change found in records/s while 3.00 GB were written in 30.0 s per repeat; 10 % or more \
-         would have been detected."
+        "No change found in records/s while 3.00 GB were written in 30.0 s per repeat; 10 % or \
+         more would have been detected."
     );
     assert_eq!(
         of_three(FlowKind::Consume, Steadiness::Slowing, -0.12),
@@ -470,6 +475,18 @@ fn an_outage_is_a_time_and_a_count() {
         ..outage
     };
     assert!(of(endless).starts_with("No acks for about 7.81 s after the fault, until the end; "));
+    let trials = [("1", short), ("all", outage)].into_iter().zip(0..);
+    let trials = trials.map(|((acks, outage), index)| {
+        let mut trial = trial(index, "one", &[(ACKS, acks)], &FAST);
+        trial.asks = Some(AnswerKind::Outage);
+        trial.outages = vec![outage];
+        trial
+    });
+    assert_eq!(
+        last(trials.collect()),
+        "After the fault, no acks for 7.81 s with acks all; acks never stopped for a whole second \
+         with acks 1; slowest ack after 8.56 s."
+    );
 }
 
 #[test]
