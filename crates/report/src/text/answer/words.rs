@@ -204,7 +204,7 @@ pub(crate) fn change_interval(ratio: f64, interval: Option<Interval>) -> Option<
 pub(super) fn change_span(ratio: f64, interval: Option<Interval>) -> String {
     let rounded = change(ratio);
     let is_wide = |ends: &Interval| change(ends.low) != rounded || change(ends.high) != rounded;
-    change_interval(ratio, interval.filter(is_wide)).unwrap_or_else(|| rounded.clone())
+    change_interval(ratio, interval.filter(is_wide)).unwrap_or(rounded)
 }
 
 /// `3.5×`, `35 %`: how far two values are apart.
