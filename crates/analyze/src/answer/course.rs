@@ -8,7 +8,7 @@ use super::factor_values::FactorValues;
 use super::figures::{FigureFinding, can_be_main};
 use crate::compare::{FigureKind, TrialFigure, TrialFinding, trial_figures};
 use crate::statistics::{Interval, SteadinessCheck};
-use crate::summary::{FlowSummary, SteadyFigure, Summary, TrialSummary};
+use crate::summary::{FlowKind, FlowSummary, SteadyFigure, Summary, TrialSummary};
 
 /// A curve of times leaves its floor where a time reaches this many times the best.
 const KNEE: f64 = 2.0;
@@ -92,9 +92,13 @@ pub struct KeptRates {
 pub struct TimeTrend {
     /// The flow.
     pub flow: String,
+    /// What it does.
+    pub flow_kind: FlowKind,
     /// The result, of the repeat with the largest change.
     pub check: SteadinessCheck,
-    /// Length of the holds in seconds.
+    /// Measured repeats.
+    pub repeats: u32,
+    /// Length of the hold of one repeat in seconds, a mean.
     pub seconds: f64,
     /// Bytes of keys, values and headers meanwhile.
     pub bytes: f64,
@@ -319,10 +323,15 @@ fn over_time(flow: &FlowSummary) -> Option<TimeTrend> {
         let (one, next) = (grave(one), grave(next));
         next.0.cmp(&one.0).then(one.1.total_cmp(&next.1))
     })?;
+    // Each repeat has a topic of its own.
+    let repeats = throughput.records_per_s.n.max(1);
+    let seconds = throughput.hold_s / f64::from(repeats);
     Some(TimeTrend {
         flow: flow.name.clone(),
+        flow_kind: flow.kind,
         check,
-        seconds: throughput.hold_s,
-        bytes: throughput.logical_bytes_per_s.mean * throughput.hold_s,
+        repeats,
+        seconds,
+        bytes: throughput.logical_bytes_per_s.mean * seconds,
     })
 }

@@ -83,8 +83,8 @@ pub enum AnswerFacts {
     },
     /// For how long nothing was acked.
     Outage {
-        /// The times; null if no fault was recorded.
-        outage: Option<Box<OutageAnswer>>,
+        /// The times, trial by trial; null if no fault was recorded.
+        outage: Option<Vec<OutageAnswer>>,
         /// Whether records were lost; null if nothing was written.
         counts: Option<CountCheck>,
     },
@@ -216,7 +216,7 @@ fn answer(summary: &Summary, trials: &[&TrialSummary]) -> ScenarioAnswer {
             }
         }
         AnswerKind::Outage => AnswerFacts::Outage {
-            outage: outage::answer(trials).map(Box::new),
+            outage: outage::answers(trials),
             counts: counts(),
         },
         AnswerKind::Best => AnswerFacts::Best {

@@ -392,17 +392,19 @@ fn a_sweep_over_rates_shows_latency_and_which_rates_were_kept() {
 }
 
 #[test]
-fn a_trend_of_one_trial_is_over_time() {
-    let mut alone = trial(0, "one", &[], &[1_000.0]);
+fn a_trend_of_one_trial_is_over_the_time_of_a_repeat() {
+    let mut alone = trial(0, "one", &[], &FAST);
     alone.asks = Some(AnswerKind::Trend);
     alone.flows[0].steadiness = Some(steadiness(Steadiness::Slowing, -0.12));
+    alone.flows[0].throughput.as_mut().unwrap().hold_s = 45.0;
     let answer = only(vec![alone]);
     let AnswerFacts::Trend { over_time, .. } = &answer.facts else {
         panic!("{answer:?}");
     };
     assert_eq!(over_time[0].check.change, -0.12);
-    // 1,000 records of 100 bytes a second.
-    assert!((over_time[0].bytes / over_time[0].seconds - 100_000.0).abs() < 1e-6);
+    // 1,000 records of 100 bytes a second, in each of three repeats.
+    assert_eq!((over_time[0].repeats, over_time[0].seconds), (3, 15.0));
+    assert!((over_time[0].bytes - 1_500_000.0).abs() < 1e-6);
 }
 
 #[test]

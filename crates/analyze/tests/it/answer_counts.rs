@@ -192,9 +192,44 @@ fn the_time_without_acks_is_from_the_fault_to_the_first_answer() {
     else {
         panic!("{answer:?}");
     };
+    let [outage] = outage.as_slice() else {
+        panic!("{outage:?}");
+    };
     assert_eq!(outage.without_acks_ns.mean, 10e9);
     assert_eq!((outage.is_exact, outage.not_recovered), (true, 0));
     assert_eq!(outage.new_leaders_ns.as_ref().unwrap().mean, 11e9);
+}
+
+#[test]
+fn each_trial_has_its_own_time_without_acks() {
+    let outage = |repeat: u32, seconds: u64| RepeatOutage {
+        repeat,
+        fault_ns: 20 * SECOND_NS,
+        without_acks_ns: seconds * SECOND_NS,
+        is_exact: true,
+        has_recovered: true,
+        new_leaders_ns: None,
+        longest_response_ns: None,
+    };
+    let of = |index: u32, acks: &str, seconds: u64| {
+        let factors = [("writers.settings.acks", acks)];
+        let mut trial = trial(index, "one", &factors, &FAST);
+        trial.asks = Some(AnswerKind::Outage);
+        trial.outages = vec![outage(0, seconds), outage(1, seconds)];
+        trial
+    };
+    let answer = only(vec![of(0, "1", 2), of(1, "all", 10)]);
+    let AnswerFacts::Outage {
+        outage: Some(outages),
+        ..
+    } = &answer.facts
+    else {
+        panic!("{answer:?}");
+    };
+    let times = outages
+        .iter()
+        .map(|one| (one.trial, one.without_acks_ns.mean));
+    assert_eq!(times.collect::<Vec<_>>(), [(0, 2e9), (1, 10e9)]);
 }
 
 #[test]

@@ -33,7 +33,11 @@ pub fn sentence(check: &CountCheck, summary: &Summary) -> String {
 pub(crate) fn clause(check: &CountCheck, summary: &Summary) -> String {
     match check.trials_counted {
         0 => format!("records not counted: {}", uncounted(check)),
-        _ => counted(check, summary),
+        _ if check.uncounted.is_empty() => counted(check, summary),
+        _ => {
+            let counted = counted(check, summary);
+            format!("{counted}; not counted: {}", uncounted(check))
+        }
     }
 }
 

@@ -37,13 +37,15 @@ pub(crate) fn label(trial: &TrialSummary) -> String {
     match trial.factors.as_slice() {
         [] => trial.scenario.clone(),
         [factor] => factor.value.clone(),
-        factors => {
-            let flows = flows(std::slice::from_ref(&trial));
-            named(factors, |factor| {
-                format!("{} {}", setting(&factor.path, &flows), factor.value)
-            })
-        }
+        factors => settings(factors, &flows(std::slice::from_ref(&trial))),
     }
+}
+
+/// Settings with their values in a sentence: `batch.size 64 KiB, linger.ms 5`.
+pub(crate) fn settings(factors: &[Factor], flows: &[&str]) -> String {
+    named(factors, |factor| {
+        format!("{} {}", setting(&factor.path, flows), factor.value)
+    })
 }
 
 fn named(factors: &[Factor], name: impl Fn(&Factor) -> String) -> String {

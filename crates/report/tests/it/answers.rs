@@ -14,14 +14,19 @@ use serde_json::Value;
 
 use crate::shared::complete;
 
-const ACKS: &str = "writers.settings.acks";
+pub(crate) const ACKS: &str = "writers.settings.acks";
 const SIZE: &str = "writers.record.size";
-const FAST: [f64; 3] = [1_000.0, 1_010.0, 990.0];
-const HALF: [f64; 3] = [500.0, 505.0, 495.0];
+pub(crate) const FAST: [f64; 3] = [1_000.0, 1_010.0, 990.0];
+pub(crate) const HALF: [f64; 3] = [500.0, 505.0, 495.0];
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A producer at full speed: records per second of each repeat, and nothing else that could differ.
-fn trial(index: u32, scenario: &str, factors: &[(&str, &str)], rates: &[f64]) -> TrialSummary {
+pub(crate) fn trial(
+    index: u32,
+    scenario: &str,
+    factors: &[(&str, &str)],
+    rates: &[f64],
+) -> TrialSummary {
     let made = complete();
     let mut trials = made.summary.trials.iter();
     let sizes = trials.find(|trial| trial.scenario == "message-size");
@@ -62,7 +67,7 @@ fn summary(trials: Vec<TrialSummary>) -> Summary {
 }
 
 /// The answer to the question of the last scenario.
-fn last(trials: Vec<TrialSummary>) -> String {
+pub(crate) fn last(trials: Vec<TrialSummary>) -> String {
     let summary = summary(trials);
     let answers = summary.answers();
     let text = answer::sentence(answers.last().unwrap(), &summary);
@@ -296,8 +301,8 @@ fn a_trend_is_a_course_over_all_trials() {
 
 #[test]
 fn a_trend_over_time_says_how_far_the_rate_moved() {
-    let of = |verdict: Steadiness, change: f64| {
-        let mut alone = trial(0, "one", &[], &[1_000_000.0]);
+    let of_flow = |kind: FlowKind, rates: &[f64], verdict: Steadiness, change: f64| {
+        let mut alone = trial(0, "one", &[], rates);
         alone.asks = Some(AnswerKind::Trend);
         let throughput = SteadinessCheck {
             steadiness: verdict,
@@ -315,9 +320,11 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
             }],
             ..FlowSteadiness::default()
         });
-        alone.flows[0].throughput.as_mut().unwrap().hold_s = 30.0;
+        alone.flows[0].kind = kind;
+        alone.flows[0].throughput.as_mut().unwrap().hold_s = 30.0 * rates.len() as f64;
         last(vec![alone])
     };
+    let of = |verdict, change| of_flow(FlowKind::Produce, &[1_000_000.0], verdict, change);
     assert_eq!(
         of(Steadiness::Steady, 0.01),
         "No change found in records/s while 3.00 GB were written in 30.0 s; 10 % or more would \
@@ -331,6 +338,17 @@ fn a_trend_over_time_says_how_far_the_rate_moved() {
         of(Steadiness::Shifting, 0.2),
         "Inconclusive: records/s shifted between levels while 3.00 GB were written in 30.0 s (use \
          a longer hold)."
+    );
+    // What three repeats wrote went into three topics.
+    let of_three = |kind, verdict, change| of_flow(kind, &[1_000_000.0; 3], verdict, change);
+    assert_eq!(
+        of_three(FlowKind::Produce, Steadiness::Steady, 0.01),
+        "No change found in records/s while 3.00 GB were written in 30.0 s per repeat; 10 % or \
+         more would have been detected."
+    );
+    assert_eq!(
+        of_three(FlowKind::Consume, Steadiness::Slowing, -0.12),
+        "Records/s fell by up to 12 % while 3.00 GB were read in 30.0 s per repeat."
     );
 }
 
@@ -401,6 +419,19 @@ fn loss_is_a_count() {
         of(counted(45_104, Some(45_107), Some(false))),
         "3 records on the brokers beyond those acked, such as duplicates (one, repeat 2: 3)."
     );
+    // What one trial cannot show, the other does not prove.
+    let trials = ["0", "all"].into_iter().zip(0..).map(|(acks, index)| {
+        let mut trial = trial(index, "one", &[(ACKS, acks)], &FAST);
+        trial.asks = Some(AnswerKind::Loss);
+        trial.flows[0].ack.as_mut().unwrap().acks = acks.to_owned();
+        let is_counted = acks == "all";
+        trial.counted = vec![counted(100, Some(100), is_counted.then_some(true))];
+        trial
+    });
+    assert_eq!(
+        last(trials.collect()),
+        "All 100 acked records are on the brokers; not counted: 1 trial (acks=0)."
+    );
 }
 
 #[test]
@@ -444,6 +475,18 @@ fn an_outage_is_a_time_and_a_count() {
         ..outage
     };
     assert!(of(endless).starts_with("No acks for about 7.81 s after the fault, until the end; "));
+    let trials = [("1", short), ("all", outage)].into_iter().zip(0..);
+    let trials = trials.map(|((acks, outage), index)| {
+        let mut trial = trial(index, "one", &[(ACKS, acks)], &FAST);
+        trial.asks = Some(AnswerKind::Outage);
+        trial.outages = vec![outage];
+        trial
+    });
+    assert_eq!(
+        last(trials.collect()),
+        "After the fault, no acks for 7.81 s with acks all; acks never stopped for a whole second \
+         with acks 1; slowest ack after 8.56 s."
+    );
 }
 
 #[test]

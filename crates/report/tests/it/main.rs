@@ -6,6 +6,7 @@
 mod answers;
 mod compare;
 mod compared;
+mod effect_lists;
 mod forms;
 mod heat;
 mod hostile;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kgauge_analyze::Summary;
 use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::{FlowSteadiness, Warning, WarningFinding};
+use kgauge_analyze::summary::{BrokerSkew, FlowSteadiness, Warning, WarningFinding};
 use kgauge_report::{TerminalDetail, TerminalStyle, render_html, render_markdown, render_terminal};
 use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, RunRead, TimeKind};
@@ -238,6 +238,31 @@ fn answer(scenarios: &[kgauge_scenario::Scenario]) -> String {
     let (_, text) = text.split_once("records/s?").unwrap();
     let (answer, _) = text.split_once("\n\n").unwrap();
     answer.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_setting_that_makes_a_broker_hot_is_part_of_the_answer() {
+    let made = complete();
+    let mut summary = made.summary.clone();
+    let mut trials = summary.trials.iter_mut();
+    let smallest = trials.find(|trial| trial.scenario == "message-size");
+    let skew = BrokerSkew {
+        broker: 2,
+        part: 1.0,
+        brokers: 3,
+        idle: 2,
+        partitions: Some(1),
+        replication: Some(1),
+    };
+    smallest.unwrap().warnings.push(Warning {
+        flow: None,
+        finding: WarningFinding::BrokerSkew { skew },
+    });
+    let text = render_terminal(&made.run, &summary, PLAIN);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answer = "to 39,140 at 10000 B (−97 %). One broker led far more than its share with \
+                  writers.record.size = 100 B, and only there.";
+    assert!(words.contains(answer), "{words}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use kgauge_analyze::answer::{
 };
 use kgauge_analyze::compare::FigureKind;
 use kgauge_analyze::statistics::Steadiness;
-use kgauge_analyze::summary::GoalStatus;
+use kgauge_analyze::summary::{FlowKind, GoalStatus};
 
 use super::words::{
     AnswerNames, LETTERS_MAX, WORTH_FROM, apart, change, detectable, is_plural, join_short,
@@ -119,24 +119,26 @@ fn trend_clause(names: &AnswerNames, course: &FigureCourse, setting: &str) -> St
     }
 }
 
-/// `rise from 1,200 at 10 B to 30,100 at 100 B (25×)`.
+/// `rise from 1,200 at 10 B to 30,100 at 100 B (25×)`, `rise from 1,200 at producers 1 to 9,600 at 25 (8.00×)`.
 fn direction_text(
     names: &AnswerNames,
     course: &FigureCourse,
     direction: CourseDirection,
     (first, last): (&CoursePoint, &CoursePoint),
 ) -> String {
-    let at = |point: &CoursePoint| {
-        let value = value(course.figure, point.value);
-        format!("{value} at {}", names.label(point.trial))
+    let at = |point: &CoursePoint, label: String| {
+        format!("{} at {label}", value(course.figure, point.value))
     };
+    // The setting is named once.
+    let at_first = |point: &CoursePoint| at(point, names.label(point.trial));
+    let at = |point: &CoursePoint| at(point, names.value(point.trial));
     let verb = |one: &'static str, many: &'static str| match is_plural(course.figure) {
         true => many,
         false => one,
     };
     let moves = |verb: &str| {
         let by = change(last.value / first.value);
-        format!("{verb} from {} to {} ({by})", at(first), at(last))
+        format!("{verb} from {} to {} ({by})", at_first(first), at(last))
     };
     let extreme = |verb: &str, is_highest: bool| {
         let points = course.points.iter();
@@ -144,7 +146,7 @@ fn direction_text(
             true => points.max_by(|one, next| one.value.total_cmp(&next.value)),
             false => points.min_by(|one, next| one.value.total_cmp(&next.value)),
         };
-        let found = found.map_or_else(String::new, at);
+        let found = found.map_or_else(String::new, at_first);
         format!("{verb} with {found}; {}, {}", at(first), at(last))
     };
     match direction {
@@ -160,7 +162,7 @@ fn knee(names: &AnswerNames, course: &FigureCourse) -> String {
     // Where the first value is the best, nothing stays close to it.
     let first = course.points.first().map(|point| point.trial);
     let knee = course.knee.filter(|knee| Some(*knee) != first);
-    let Some(knee) = knee.map(|knee| names.label(knee)) else {
+    let Some(knee) = knee.map(|knee| names.value(knee)) else {
         return String::new();
     };
     match course.figure.is_latency() {
@@ -180,11 +182,11 @@ fn counts(names: &AnswerNames, course: &FigureCourse) -> String {
 }
 
 fn kept_clause(names: &AnswerNames, kept: &KeptRates) -> Option<String> {
-    let missed = names.label(kept.missed_at?);
+    let missed = names.value(kept.missed_at?);
     Some(match kept.up_to {
         Some(up_to) => format!(
             "the target kept up to {}, not with {missed}",
-            names.label(up_to)
+            names.value(up_to)
         ),
         None => format!("the target did not keep up with {missed}"),
     })
@@ -203,15 +205,15 @@ fn goals(names: &AnswerNames, answer: &ScenarioAnswer, course: &FigureCourse) ->
     let up_to = held.checked_sub(1).and_then(|last| goals.get(last));
     let next = goals
         .get(held)
-        .map(|(trial, status)| format!("{} at {}", goal_status(*status), names.label(*trial)));
+        .map(|(trial, status)| format!("{} at {}", goal_status(*status), names.value(*trial)));
     Some(match (up_to, next) {
         (Some(_), None) => "goals held at each".to_owned(),
         (Some((last, _)), Some(next)) => {
-            format!("goals held up to {}, {next}", names.label(*last))
+            format!("goals held up to {}, {next}", names.value(*last))
         }
         (None, Some(next)) => {
             let later = goals.iter().find(is_held);
-            let later = later.map(|(trial, _)| format!(", held at {}", names.label(*trial)));
+            let later = later.map(|(trial, _)| format!(", held at {}", names.value(*trial)));
             format!("goals {next}{}", later.unwrap_or_default())
         }
         (None, None) => return None,
@@ -235,17 +237,29 @@ pub(super) fn over_time(trends: &[TimeTrend]) -> Option<String> {
             true => format!("{} records/s", trend.flow),
             false => "records/s".to_owned(),
         };
+        let moved = match trend.flow_kind {
+            FlowKind::Produce => "written",
+            FlowKind::Consume => "read",
+            FlowKind::Echo => "echoed",
+            FlowKind::Unknown => "moved",
+        };
+        // The change is that of the repeat with the largest one.
+        let (each, most) = match trend.repeats > 1 {
+            true => (" per repeat", "up to "),
+            false => ("", ""),
+        };
         let bytes = format::decimal_bytes(trend.bytes);
-        let span = format::span((trend.seconds * 1e9) as u64);
-        let meanwhile = format!("while {bytes} were written in {span}");
-        let change = format::percent(trend.check.change.abs());
+        let span = format!("{}{each}", format::span((trend.seconds * 1e9) as u64));
+        let meanwhile = format!("while {bytes} were {moved} in {span}");
+        let change = format!("{most}{}", format::percent(trend.check.change.abs()));
         match trend.check.steadiness {
             Steadiness::Steady => format!(
                 "no change found in {name} {meanwhile}; {} or more would have been detected",
                 format::percent(trend.check.detectable.max(CHANGE_MIN))
             ),
             Steadiness::Undecided => format!(
-                "inconclusive: {name} over {span} ({bytes} written) varied too much to tell (use a longer hold)"
+                "inconclusive: {name} over {span} ({bytes} {moved}) varied too much to tell (use a \
+                 longer hold)"
             ),
             Steadiness::Slowing => format!("{name} fell by {change} {meanwhile}"),
             Steadiness::Warming => format!("{name} rose by {change} {meanwhile}"),

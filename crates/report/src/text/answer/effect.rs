@@ -2,11 +2,12 @@
 
 use kgauge_analyze::answer::{FigureEffect, FigureFinding, TrialEffect};
 use kgauge_analyze::compare::{FigureKind, UndecidedCause};
-use kgauge_analyze::summary::{FlowSummary, TrialSummary};
+use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::summary::{Factor, FlowSummary, TrialSummary};
 
 use super::words::{
-    AnswerNames, WORTH_FROM, change, change_between, detectable, join_short, opening, pair,
-    undecided,
+    AnswerNames, WORTH_FROM, change, change_between, change_span, detectable, detectable_short,
+    join_short, opening, pair, undecided,
 };
 use crate::format;
 use crate::text::trial::has_a_name;
@@ -104,6 +105,10 @@ fn single(names: &AnswerNames, effect: &TrialEffect) -> String {
     let others = effect.figures.iter();
     let others = others.filter(|figure| *figure != main && *figure != lead);
     let others = others.filter(|figure| is_worth(effect, figure));
+    let mut others: Vec<&FigureEffect> = others.collect();
+    let is_of_bytes = is_of_bytes(names, effect);
+    others.sort_by_key(|figure| !(is_of_bytes && figure.figure == FigureKind::WireBytes));
+    let others = others.into_iter();
     let others = others.map(|figure| clause(names, figure));
     format!("{}.", join_short(names.letters_max, clauses, others))
 }
@@ -118,16 +123,8 @@ fn no_difference(name: &str, least: f64) -> String {
 
 /// `acks all against 1`, `sync-replication against async-replication`.
 fn against(names: &AnswerNames, effect: &TrialEffect) -> String {
-    let trial = names.trial(effect.trial);
-    let base = effect.base.and_then(|base| names.trial(base));
-    let differing = trial
-        .zip(base)
-        .and_then(|(trial, base)| only_difference(trial, base));
-    match differing {
-        Some((path, value, other)) if !has_a_name(path) => {
-            format!("{} {value} against {other}", names.setting(path))
-        }
-        Some((_, value, other)) => format!("{value} against {other}"),
+    match difference(names, effect) {
+        Some(difference) => values_against(names, difference),
         None => {
             let base = effect
                 .base
@@ -137,22 +134,45 @@ fn against(names: &AnswerNames, effect: &TrialEffect) -> String {
     }
 }
 
-/// The path of the one factor in which two trials of a scenario differ, and both values.
-fn only_difference<'a>(
-    trial: &'a TrialSummary,
-    base: &'a TrialSummary,
-) -> Option<(&'a str, &'a str, &'a str)> {
+fn values_against(names: &AnswerNames, difference: Difference) -> String {
+    let Difference { path, value, other } = difference;
+    match has_a_name(path) {
+        true => format!("{value} against {other}"),
+        false => format!("{} {value} against {other}", names.setting(path)),
+    }
+}
+
+/// The one factor in which a trial differs from the one that it is compared with.
+#[derive(Clone, Copy, PartialEq)]
+struct Difference<'a> {
+    path: &'a str,
+    value: &'a str,
+    other: &'a str,
+}
+
+/// `None` if trials are of two scenarios, or differ in several factors.
+fn difference<'a>(names: &AnswerNames<'a>, effect: &TrialEffect) -> Option<Difference<'a>> {
+    let trial = names.trial(effect.trial)?;
+    let base = names.trial(effect.base?)?;
     if trial.scenario != base.scenario {
         return None;
     }
     let both = trial.factors.iter().zip(&base.factors);
     let mut differing = both.filter(|(one, other)| one.value != other.value);
     match (differing.next(), differing.next()) {
-        (Some((one, other)), None) => {
-            Some((one.path.as_str(), one.value.as_str(), other.value.as_str()))
-        }
+        (Some((one, other)), None) => Some(Difference {
+            path: &one.path,
+            value: &one.value,
+            other: &other.value,
+        }),
         _ => None,
     }
+}
+
+/// Whether a comparison is about the bytes that are sent for a record: those of a codec.
+fn is_of_bytes(names: &AnswerNames, effect: &TrialEffect) -> bool {
+    let difference = difference(names, effect);
+    difference.is_some_and(|difference| difference.path.contains(".settings.compression."))
 }
 
 fn clause(names: &AnswerNames, effect: &FigureEffect) -> String {
@@ -225,6 +245,58 @@ fn is_large(figure: &FigureEffect) -> bool {
     figure.finding == FigureFinding::Differs && times.is_some_and(|times| times >= WORTH_FROM)
 }
 
+/// `Records/s against none: gzip −85 %, −87 to −83 %; lz4 no difference`. If that is too long, each change is its
+/// interval alone, and then fewer comparisons are named: no change is without its interval.
+fn list(names: &AnswerNames, effects: &[&TrialEffect]) -> String {
+    let mains: Vec<&FigureEffect> = effects.iter().filter_map(|one| one.main()).collect();
+    let Some(first) = mains.first().copied() else {
+        return String::new();
+    };
+    let list = EffectList {
+        names,
+        effects,
+        first,
+        common: common_difference(names, effects),
+    };
+    let start = list.start(&mains);
+    let bytes = list
+        .bytes()
+        .map_or_else(String::new, |bytes| format!("; {bytes}"));
+    let count_max = effects.len().min(NAMED_MAX);
+    let text = |mut items: Vec<String>, count: usize, ending: &str| {
+        let more = effects.len() - count;
+        items.extend((more > 0).then(|| format!("and {more} more")));
+        format!("{start}: {}{ending}{bytes}.", items.join("; "))
+    };
+    let long = [Detail::All, Detail::Interval].into_iter().map(|detail| {
+        let shown = effects.iter().take(count_max);
+        let items = shown.filter_map(|effect| list.item(effect, detail));
+        text(items.collect(), count_max, &nothing_found(&mains))
+    });
+    // A list of one shows nothing.
+    let counts = (count_max.min(2)..=count_max).rev();
+    let short = counts.map(|count| text(list.short_items(count), count, ""));
+    let mut shortest = String::new();
+    for text in long.chain(short) {
+        shortest = text;
+        if shortest.chars().count() <= names.letters_max {
+            break;
+        }
+    }
+    shortest
+}
+
+/// The difference that all comparisons share.
+fn common_difference<'a>(
+    names: &AnswerNames<'a>,
+    effects: &[&TrialEffect],
+) -> Option<Difference<'a>> {
+    let mut differences = effects.iter().map(|effect| difference(names, effect));
+    let first = differences.next()??;
+    let is_common = differences.all(|other| other == Some(first));
+    is_common.then_some(first)
+}
+
 /// The detail of each comparison in a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
@@ -232,93 +304,200 @@ enum Detail {
     All,
     /// The change with its interval.
     Interval,
-    /// The change.
-    Change,
 }
 
-/// `Records/s against none: gzip −85 %, −87 to −83 %; lz4 no difference`.
-fn list(names: &AnswerNames, effects: &[&TrialEffect]) -> String {
-    let shown = effects.get(..NAMED_MAX).unwrap_or(effects);
-    let mains: Vec<&FigureEffect> = effects.iter().filter_map(|one| one.main()).collect();
-    let Some(first) = mains.first() else {
-        return String::new();
-    };
-    let head = format!(
-        "{} against {}",
-        names.figure(first.flow.as_ref(), first.figure),
-        common_base(names, effects)
-    );
-    let causes = mains.iter().map(|one| match one.finding {
-        FigureFinding::Undecided { cause } => Some(cause),
-        _ => None,
-    });
-    let causes: Option<Vec<UndecidedCause>> = causes.collect();
-    let start = match causes.as_ref().and_then(|causes| causes.first()) {
-        Some(cause) => format!("{}: {head}", undecided(*cause)),
-        None => opening(&head),
-    };
-    let ending = nothing_found(&mains);
-    let text = |detail: Detail| {
-        let items = shown
-            .iter()
-            .filter_map(|one| item(names, one, first, detail));
-        let mut items: Vec<String> = items.collect();
-        let more = effects.len() - shown.len();
-        items.extend((more > 0).then(|| format!("and {more} more")));
-        format!("{start}: {}{ending}.", items.join("; "))
-    };
-    let details = [Detail::All, Detail::Interval, Detail::Change];
-    let texts = details.map(text);
-    let short = texts
-        .iter()
-        .find(|text| text.chars().count() <= names.letters_max);
-    let [.., shortest] = &texts;
-    short.unwrap_or(shortest).clone()
+/// Several comparisons of one scenario.
+struct EffectList<'n> {
+    names: &'n AnswerNames<'n>,
+    effects: &'n [&'n TrialEffect],
+    /// The main figure of the first one.
+    first: &'n FigureEffect,
+    /// What all of them compare, if they do it with different other settings.
+    common: Option<Difference<'n>>,
 }
 
-/// ` (12 % or more would have been detected)`, where something shows no difference: the largest of them.
-fn nothing_found(mains: &[&FigureEffect]) -> String {
+impl EffectList<'_> {
+    /// `Records/s against none`, `records/s, acks all against 1`.
+    fn start(&self, mains: &[&FigureEffect]) -> String {
+        let figure = self
+            .names
+            .figure(self.first.flow.as_ref(), self.first.figure);
+        let head = match self.common {
+            Some(common) => format!("{figure}, {}", values_against(self.names, common)),
+            None => format!("{figure} against {}", common_base(self.names, self.effects)),
+        };
+        let causes = mains.iter().map(|one| match one.finding {
+            FigureFinding::Undecided { cause } => Some(cause),
+            _ => None,
+        });
+        let causes: Option<Vec<UndecidedCause>> = causes.collect();
+        match causes.as_ref().and_then(|causes| causes.first()) {
+            Some(cause) => format!("{}: {head}", undecided(*cause)),
+            None => opening(&head),
+        }
+    }
+
+    /// The settings that tell comparisons apart.
+    fn factors(&self, effect: &TrialEffect) -> Vec<Factor> {
+        let trial = self.names.trial(effect.trial);
+        let factors = trial.into_iter().flat_map(|trial| &trial.factors);
+        let is_common = |factor: &Factor| self.common.is_some_and(|one| one.path == factor.path);
+        factors
+            .filter(|factor| !is_common(factor))
+            .cloned()
+            .collect()
+    }
+
+    fn label(&self, effect: &TrialEffect) -> String {
+        match self.common {
+            Some(_) => self.names.settings(&self.factors(effect)),
+            None => self.names.label(effect.trial),
+        }
+    }
+
+    fn item(&self, effect: &TrialEffect, detail: Detail) -> Option<String> {
+        let main = effect.main()?;
+        let result = self.result(main, "no difference", change_between);
+        let is_of_bytes = is_of_bytes(self.names, effect);
+        let other = effect.figures.iter().find(|figure| {
+            let is_shown = figure.figure == FigureKind::WireBytes && is_of_bytes;
+            let is_shown = is_shown || figure.figure == FigureKind::Lost || *figure == main;
+            !is_shown && is_worth(effect, figure)
+        });
+        let other = other.filter(|_| detail == Detail::All);
+        let other = other.and_then(|other| {
+            let name = self.names.figure(other.flow.as_ref(), other.figure);
+            Some(format!(", {name} {}", change(other.ratio?)))
+        });
+        let other = other.unwrap_or_default();
+        Some(format!("{} {result}{other}", self.label(effect)))
+    }
+
+    /// The items of the first comparisons, with the interval alone. What several share is given once:
+    /// `brokers 3: acks 0 and acks 1 no difference (12 % detectable), acks all −44 to −31 %; 6: ...`.
+    fn short_items(&self, count: usize) -> Vec<String> {
+        let shown = self.effects.iter().take(count);
+        let mains: Vec<&FigureEffect> = shown.clone().filter_map(|one| one.main()).collect();
+        let least = detectable_max(&mains);
+        let no_difference = least.map_or_else(String::new, |least| {
+            format!("no difference ({})", detectable_short(least))
+        });
+        let mut groups: Vec<(Option<Factor>, SharedResults)> = Vec::new();
+        for (effect, main) in shown.zip(&mains) {
+            let factors = self.factors(effect);
+            let (heading, label) = match factors.as_slice() {
+                [heading, others @ ..] if !others.is_empty() => {
+                    (Some(heading.clone()), self.names.settings(others))
+                }
+                _ => (None, self.label(effect)),
+            };
+            if groups.last().is_none_or(|(last, _)| *last != heading) {
+                groups.push((heading, SharedResults::default()));
+            }
+            if let Some((_, results)) = groups.last_mut() {
+                results.add(label, self.result(main, &no_difference, change_span));
+            }
+        }
+        let mut path = None;
+        let items = groups.iter().flat_map(|(heading, results)| {
+            let Some(heading) = heading else {
+                return results.texts();
+            };
+            // The setting is named once.
+            let head = match path.replace(heading.path.as_str()) == Some(heading.path.as_str()) {
+                true => heading.value.clone(),
+                false => self.names.settings(std::slice::from_ref(heading)),
+            };
+            vec![format!("{head}: {}", results.texts().join(", "))]
+        });
+        items.collect()
+    }
+
+    /// `−26 %, −44 to −3.1 %`, with the figure where it is not that of the first comparison.
+    fn result(
+        &self,
+        main: &FigureEffect,
+        no_difference: &str,
+        change: fn(f64, Option<Interval>) -> String,
+    ) -> String {
+        let result = match (main.finding, main.ratio) {
+            (FigureFinding::NoDifference { .. }, _) => no_difference.to_owned(),
+            (FigureFinding::Differs, Some(ratio)) => change(ratio, main.ratio_interval),
+            (FigureFinding::SetByLoad, _) => "kept up".to_owned(),
+            _ => pair(main.figure, main.base, main.value, "→"),
+        };
+        match (main.figure, &main.flow) == (self.first.figure, &self.first.flow) {
+            true => result,
+            false => {
+                let name = self.names.figure(main.flow.as_ref(), main.figure);
+                format!("{name} {result}")
+            }
+        }
+    }
+
+    /// `wire bytes: gzip −38 %, zstd −37 %`, where codecs are compared; `None` where that is unknown.
+    fn bytes(&self) -> Option<String> {
+        let mut effects = self.effects.iter();
+        if !effects.all(|effect| is_of_bytes(self.names, effect)) {
+            return None;
+        }
+        let bytes = self.effects.iter().map(|effect| {
+            let mut figures = effect.figures.iter();
+            let bytes = figures.find(|figure| figure.figure == FigureKind::WireBytes)?;
+            Some((effect, bytes, bytes.ratio?))
+        });
+        let bytes: Vec<(&&TrialEffect, &FigureEffect, f64)> = bytes.collect::<Option<_>>()?;
+        let large = bytes.iter().filter(|(_, bytes, _)| is_large(bytes));
+        let large = large.map(|(effect, bytes, ratio)| {
+            let change = change_span(*ratio, bytes.ratio_interval);
+            format!("{} {change}", self.label(effect))
+        });
+        let large: Vec<String> = large.collect();
+        Some(match large.is_empty() {
+            true => "no difference in wire bytes".to_owned(),
+            false => format!("wire bytes: {}", format::few(&large, NAMED_MAX)),
+        })
+    }
+}
+
+/// Results, each with the names of all comparisons that have it.
+#[derive(Default)]
+struct SharedResults(Vec<(Vec<String>, String)>);
+
+impl SharedResults {
+    fn add(&mut self, label: String, result: String) {
+        match self.0.iter_mut().find(|(_, known)| *known == result) {
+            Some((labels, _)) => labels.push(label),
+            None => self.0.push((vec![label], result)),
+        }
+    }
+
+    /// `snappy and lz4 no difference`.
+    fn texts(&self) -> Vec<String> {
+        let text = |(labels, result): &(Vec<String>, String)| match labels.as_slice() {
+            [others @ .., last] if !others.is_empty() => {
+                format!("{} and {last} {result}", others.join(", "))
+            }
+            labels => format!("{} {result}", labels.concat()),
+        };
+        self.0.iter().map(text).collect()
+    }
+}
+
+/// The largest change that would have been detected where something shows no difference.
+fn detectable_max(mains: &[&FigureEffect]) -> Option<f64> {
     let least = mains.iter().filter_map(|one| match one.finding {
         FigureFinding::NoDifference { detectable, .. } => Some(detectable),
         _ => None,
     });
-    least.reduce(f64::max).map_or_else(String::new, |least| {
-        format!(" ({})", detectable(least, None))
-    })
+    least.reduce(f64::max)
 }
 
-fn item(
-    names: &AnswerNames,
-    effect: &TrialEffect,
-    first: &FigureEffect,
-    detail: Detail,
-) -> Option<String> {
-    let main = effect.main()?;
-    // Each figure is named where they are not the same.
-    let name = match (main.figure, &main.flow) == (first.figure, &first.flow) {
-        true => String::new(),
-        false => format!("{} ", names.figure(main.flow.as_ref(), main.figure)),
-    };
-    let result = match (main.finding, main.ratio) {
-        (FigureFinding::NoDifference { .. }, _) => "no difference".to_owned(),
-        (FigureFinding::Differs, Some(ratio)) => {
-            let interval = main.ratio_interval.filter(|_| detail != Detail::Change);
-            change_between(ratio, interval)
-        }
-        (FigureFinding::SetByLoad, _) => "kept up".to_owned(),
-        _ => pair(main.figure, main.base, main.value, "→"),
-    };
-    let other = effect.figures.iter().find(|figure| {
-        *figure != main && figure.figure != FigureKind::Lost && is_worth(effect, figure)
-    });
-    let other = other.filter(|_| detail == Detail::All);
-    let other = other.and_then(|other| {
-        let name = names.figure(other.flow.as_ref(), other.figure);
-        Some(format!(", {name} {}", change(other.ratio?)))
-    });
-    let label = names.label(effect.trial);
-    let other = other.unwrap_or_default();
-    Some(format!("{label} {name}{result}{other}"))
+/// ` (12 % or more would have been detected)`.
+fn nothing_found(mains: &[&FigureEffect]) -> String {
+    detectable_max(mains).map_or_else(String::new, |least| {
+        format!(" ({})", detectable(least, None))
+    })
 }
 
 /// The base where it is one, and otherwise the value that all bases share.

@@ -10,8 +10,7 @@ use kgauge_analyze::answer::{
     AnswerDoubt, AnswerDoubtCause, AnswerFacts, CountCheck, OutageAnswer, ScenarioAnswer,
     TrialAnomalies,
 };
-use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::{SteadyFigure, Summary, TrialSummary};
+use kgauge_analyze::summary::{SteadyFigure, Summary, TrialSummary, WarningKind};
 
 use super::{bottleneck, count_check, hot_broker, trial, verification};
 use crate::format;
@@ -53,13 +52,15 @@ pub(crate) fn brief(answer: &ScenarioAnswer, summary: &Summary) -> BriefAnswer {
     let mut names = AnswerNames::of(summary, &answer.trials);
     names.is_brief = true;
     let measured = names.trials.iter().any(|one| one.repeats_measured > 0);
-    let second = unusable(&names, answer, compared(&names, answer).is_some());
+    let hot = hot_difference(&names, answer);
+    let is_hot = hot.is_some();
+    let second = unusable(&names, answer, compared(&names, answer).is_some()).or(hot);
     let second_letters = second.as_ref().map_or(0, |text| text.chars().count() + 1);
     names.letters_max = BRIEF_LETTERS_MAX.saturating_sub(second_letters);
     let compared = compared(&names, answer);
-    // Whether all records are in a copy is known all the same.
+    // Whether all records are in a copy, and which broker was hot, is known all the same.
     let has_copies = || figures::copies(&names.trials).is_some();
-    if measured && compared.is_none() && !has_copies() {
+    if measured && compared.is_none() && !is_hot && !has_copies() {
         let causes = [
             AnswerDoubtCause::BrokerOutage,
             AnswerDoubtCause::NotSteady,
@@ -134,7 +135,7 @@ fn compared(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
         }
         AnswerFacts::Outage { outage, counts } => outage
             .as_ref()
-            .map(|outage| outage_sentence(names, outage, counts.as_ref())),
+            .map(|outages| outage_sentence(names, outages, counts.as_ref())),
         AnswerFacts::Best { figures } => course::best(names, answer, figures),
     }
 }
@@ -173,43 +174,77 @@ fn found(names: &AnswerNames, findings: &[TrialAnomalies]) -> Option<String> {
 }
 
 /// `No acks for 7.81 s after the fault, new leaders after 8.00 s; all 130,000 acked records are on the brokers.`
+/// Of several trials: `After the fault, no acks for 7.81 s with acks 1, for 10.2 s with acks all; ...`.
 fn outage_sentence(
     names: &AnswerNames,
-    outage: &OutageAnswer,
+    outages: &[OutageAnswer],
     counts: Option<&CountCheck>,
 ) -> String {
-    let time = &outage.without_acks_ns;
-    let interval = |interval: Option<Interval>| match interval {
-        Some(ends) => format!(" ({})", format::nanoseconds_between(ends)),
-        None => String::new(),
+    let silence = match outages {
+        [only] if names.trials.len() == 1 => {
+            let leaders = only.new_leaders_ns.as_ref();
+            let leaders = leaders.map_or_else(String::new, |leaders| {
+                format!(", new leaders after {}", format::nanoseconds(leaders.mean))
+            });
+            let silence = match silence(only) {
+                Some(time) => format!("No acks {time} after the fault"),
+                None => "After the fault, acks never stopped for a whole second".to_owned(),
+            };
+            format!("{silence}{}{leaders}", lasting(only))
+        }
+        several => silences(names, several),
     };
-    let about = if outage.is_exact { "" } else { "about " };
-    let silence = match time.max > 0.0 {
-        true => format!(
-            "No acks for {about}{}{} after the fault",
-            format::nanoseconds(time.mean),
-            interval(time.ci95)
-        ),
-        false => "After the fault, acks never stopped for a whole second".to_owned(),
-    };
-    let lasting = match outage.not_recovered {
-        0 => String::new(),
-        1 if time.n == 1 => ", until the end".to_owned(),
-        some => format!(", until the end in {some} of {} repeats", time.n),
-    };
-    let leaders = outage
-        .new_leaders_ns
-        .as_ref()
-        .map_or_else(String::new, |leaders| {
-            format!(", new leaders after {}", format::nanoseconds(leaders.mean))
-        });
     let count = counts.map(|counts| count_check::clause(counts, names.summary));
-    let slowest = outage
-        .longest_response_ns
-        .map(|ns| format!("slowest ack after {}", format::nanoseconds(ns as f64)));
-    let silence = format!("{silence}{lasting}{leaders}");
+    let slowest = outages.iter().filter_map(|one| one.longest_response_ns);
+    let slowest = slowest.max();
+    let slowest = slowest.map(|ns| format!("slowest ack after {}", format::nanoseconds(ns as f64)));
     let clauses = std::iter::once(silence).chain(count);
     format!("{}.", join_short(names.letters_max, clauses, slowest))
+}
+
+/// The times of several trials.
+fn silences(names: &AnswerNames, outages: &[OutageAnswer]) -> String {
+    let (stopped, others): (Vec<&OutageAnswer>, Vec<&OutageAnswer>) =
+        outages.iter().partition(|one| silence(one).is_some());
+    let stopped = stopped.iter().filter_map(|one| {
+        let label = names.label(one.trial);
+        Some(format!("{}{} with {label}", silence(one)?, lasting(one)))
+    });
+    let stopped: Vec<String> = stopped.collect();
+    let never = "acks never stopped for a whole second";
+    let others: Vec<u32> = others.iter().map(|one| one.trial).collect();
+    let others_labels = format::few(&names.labels(&others), NAMED_MAX);
+    match (stopped.is_empty(), others.is_empty()) {
+        (true, _) => format!("After the fault, {never}"),
+        (false, true) => format!("After the fault, no acks {}", stopped.join(", ")),
+        (false, false) => format!(
+            "After the fault, no acks {}; {never} with {others_labels}",
+            stopped.join(", ")
+        ),
+    }
+}
+
+/// `for about 7.81 s (7.50 to 8.13 s)`; `None` if acks never stopped for a whole second.
+fn silence(outage: &OutageAnswer) -> Option<String> {
+    let time = &outage.without_acks_ns;
+    if time.max <= 0.0 {
+        return None;
+    }
+    let interval = time.ci95.map_or_else(String::new, |ends| {
+        format!(" ({})", format::nanoseconds_between(ends))
+    });
+    let about = if outage.is_exact { "" } else { "about " };
+    let mean = format::nanoseconds(time.mean);
+    Some(format!("for {about}{mean}{interval}"))
+}
+
+/// Whether acks did not come back.
+fn lasting(outage: &OutageAnswer) -> String {
+    match (outage.not_recovered, outage.without_acks_ns.n) {
+        (0, _) => String::new(),
+        (1, 1) => ", until the end".to_owned(),
+        (some, repeats) => format!(", until the end in {some} of {repeats} repeats"),
+    }
 }
 
 /// What cannot be used, or what limited the figures. Figures that were not compared open with their doubts.
@@ -241,6 +276,26 @@ fn second(names: &AnswerNames, answer: &ScenarioAnswer, is_compared: bool) -> Op
         .or_else(limit)
         .or_else(limited)
         .or_else(others)
+}
+
+/// In which trials one broker did most of the work, where that tells the trials apart that are compared.
+fn hot_difference(names: &AnswerNames, answer: &ScenarioAnswer) -> Option<String> {
+    let is_hot = |trial: &TrialSummary| {
+        let mut warnings = trial.warnings.iter();
+        warnings.any(|warning| warning.kind() == WarningKind::BrokerSkew)
+    };
+    let is_different = match &answer.facts {
+        AnswerFacts::Effect { comparisons } => comparisons.iter().all(|one| {
+            let base = one.base.and_then(|base| names.trial(base));
+            let both = names.trial(one.trial).zip(base);
+            both.is_some_and(|(trial, base)| is_hot(trial) != is_hot(base))
+        }),
+        AnswerFacts::Trend { .. } | AnswerFacts::Best { .. } => {
+            !names.trials.iter().all(|trial| is_hot(trial))
+        }
+        _ => false,
+    };
+    hot_broker::sentence(&names.trials).filter(|_| is_different)
 }
 
 /// What could not be compared, trials that are left out, and what is missing in a copy.

@@ -2,7 +2,7 @@
 
 use kgauge_analyze::compare::{FigureKind, MoreNeeded, UndecidedCause};
 use kgauge_analyze::statistics::Interval;
-use kgauge_analyze::summary::{Summary, TrialSummary};
+use kgauge_analyze::summary::{Factor, Summary, TrialSummary};
 
 use crate::format;
 use crate::text::trial;
@@ -53,9 +53,32 @@ impl<'a> AnswerNames<'a> {
         self.summary.trials.iter().find(|one| one.index == index)
     }
 
-    /// What a trial is called in a sentence about its scenario.
+    /// What a trial is called in a sentence about its scenario: `10 B`, and with numbers `acks 1`, `acks all`.
     pub(super) fn label(&self, index: u32) -> String {
+        match self.trial(index) {
+            Some(trial) if self.has_bare_values(trial) => {
+                trial::settings(&trial.factors, &trial::flows(&[trial]))
+            }
+            trial => trial.map_or_else(String::new, trial::label),
+        }
+    }
+
+    /// The same next to the name of the setting that varies: `1`.
+    pub(super) fn value(&self, index: u32) -> String {
         self.trial(index).map_or_else(String::new, trial::label)
+    }
+
+    /// Whether some values of the one varied setting mean nothing without its name.
+    fn has_bare_values(&self, trial: &TrialSummary) -> bool {
+        let all = self.summary.trials.iter();
+        let same = all.filter(|one| one.scenario == trial.scenario);
+        let mut factors = same.flat_map(|one| &one.factors);
+        trial.factors.len() == 1 && factors.any(|factor| is_bare(&factor.value))
+    }
+
+    /// Settings with their values.
+    pub(super) fn settings(&self, factors: &[Factor]) -> String {
+        trial::settings(factors, &self.flows)
     }
 
     pub(super) fn labels(&self, trials: &[u32]) -> Vec<String> {
@@ -96,6 +119,12 @@ impl<'a> AnswerNames<'a> {
             _ => name.to_owned(),
         }
     }
+}
+
+/// A number without a unit, or a yes or no.
+fn is_bare(value: &str) -> bool {
+    let is_of_number = |letter: char| letter.is_ascii_digit() || "-._".contains(letter);
+    ["true", "false"].contains(&value) || value.chars().all(is_of_number)
 }
 
 /// Whether a verb after the figure's name takes no s.
@@ -171,6 +200,13 @@ pub(crate) fn change_interval(ratio: f64, interval: Option<Interval>) -> Option<
     })
 }
 
+/// The interval alone: `−44 to −3.1 %`; the change where the interval rounds to it, or excludes nothing.
+pub(super) fn change_span(ratio: f64, interval: Option<Interval>) -> String {
+    let rounded = change(ratio);
+    let is_wide = |ends: &Interval| change(ends.low) != rounded || change(ends.high) != rounded;
+    change_interval(ratio, interval.filter(is_wide)).unwrap_or(rounded)
+}
+
 /// `3.5×`, `35 %`: how far two values are apart.
 pub(super) fn apart(times: f64) -> String {
     match times >= FACTOR_FROM {
@@ -191,6 +227,14 @@ pub(super) fn detectable(detectable: f64, more: Option<MoreNeeded>) -> String {
             "{} or more would have been detected{more}",
             format::percent(detectable)
         ),
+    }
+}
+
+/// The same in a list: `12 % detectable`.
+pub(super) fn detectable_short(least: f64) -> String {
+    match least > DETECTABLE_MAX {
+        true => detectable(least, None),
+        false => format!("{} detectable", format::percent(least)),
     }
 }
 
@@ -259,6 +303,9 @@ mod tests {
         // Two repeats that differ by half tell nothing.
         assert_eq!(change_between(3.5, ends(1e-3, 1e4)), "3.50×");
         assert_eq!(change_between(3.5, None), "3.50×");
+        assert_eq!(change_span(0.74, ends(0.56, 0.969)), "−44 to −3.1 %");
+        assert_eq!(change_span(0.62, ends(0.619, 0.621)), "−38 %");
+        assert_eq!(change_span(3.5, None), "3.50×");
     }
 
     #[test]
