@@ -285,6 +285,11 @@ fn an_outage_that_was_made_up_for_limited_nothing_for_good() {
 
 /// Every tenth record is 5 ms late.
 fn late(lateness: RecordLateness) -> (Made, RunRead) {
+    late_and_skipped(lateness, 0)
+}
+
+/// The same, and so many records besides that were too late to be sent.
+fn late_and_skipped(lateness: RecordLateness, records: u64) -> (Made, RunRead) {
     let mut made = Made::begin(&short());
     made.repeat(0, |_, recorder| {
         paced(recorder, lateness, |at_ns| {
@@ -292,6 +297,12 @@ fn late(lateness: RecordLateness) -> (Made, RunRead) {
             let sent_ns = at_ns + if is_late { 5 * MS_NS } else { 10 };
             (sent_ns, Some(sent_ns + MS_NS))
         });
+        let last_ns = 9_999 * MS_NS;
+        recorder.scheduled(last_ns, records);
+        match lateness {
+            RecordLateness::HadRoom => recorder.skipped(last_ns, records),
+            RecordLateness::Waited => recorder.skipped_waiting(last_ns, records),
+        }
     });
     let run = made.end();
     (made, run)
@@ -360,6 +371,39 @@ fn a_generator_with_room_and_free_processors_accuses_itself() {
         limit.sentence,
         "No throughput bottleneck: all records due were acked, but some were sent late. Cause: \
          the generator."
+    );
+}
+
+#[test]
+fn skipped_records_blame_and_remedy_follow_their_cause() {
+    let found = |lateness, queued_ms| {
+        let (_made, mut run) = late_and_skipped(lateness, 500);
+        with_machine(&mut run, if queued_ms > 0 { 100 } else { 1_000 }, queued_ms);
+        let trial = trial(&run);
+        let mut warnings = trial.warnings.iter();
+        let skipped = warnings.find(|one| one.kind() == WarningKind::RecordsSkipped);
+        let skipped = skipped.unwrap();
+        let text = kgauge_report::text::warning::with_flow(skipped, Some(&trial));
+        let remedy = kgauge_report::text::warning::remedy(&skipped.finding);
+        (text, remedy)
+    };
+    let because = |cause: &str| {
+        format!("writers: 500 records skipped because they were too late. Cause: {cause}.")
+    };
+    let (text, remedy) = found(RecordLateness::Waited, 0);
+    assert_eq!(text, because("the target: the client's buffer was full"));
+    assert_eq!(
+        remedy,
+        "The target did not sustain the offered load; lower the rate."
+    );
+    let (text, remedy) = found(RecordLateness::HadRoom, 0);
+    assert_eq!(text, because("the generator"));
+    assert!(remedy.starts_with("Check what stopped kgauge"), "{remedy}");
+    let (text, remedy) = found(RecordLateness::HadRoom, 80);
+    assert_eq!(text, because("other load on this host, which took CPU"));
+    assert_eq!(
+        remedy,
+        "Stop it or use an idle host, and rerun. A lower rate does not help."
     );
 }
 

@@ -194,9 +194,6 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
     count(counts.indeterminate, |records| {
         Finding::SendsIndeterminate { records }
     });
-    count(counts.skipped, |records| Finding::RecordsSkipped {
-        records,
-    });
     count(counts.clock_anomalies, |records| Finding::ClockAnomalies {
         records,
     });
@@ -204,6 +201,14 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
         count(counts.unresolved.unsigned_abs(), |records| {
             Finding::RecordsUnresolved { records }
         });
+    }
+    if counts.skipped > 0 {
+        let lateness = flow.lateness.as_ref();
+        let skipped = Finding::RecordsSkipped {
+            records: counts.skipped,
+            blame: lateness.map_or(LatenessCause::None, |lateness| lateness.blame),
+        };
+        warnings.add(Some(flow), skipped);
     }
     if let Some(throttling) = &flow.throttling {
         let throttled = Finding::Throttled {
