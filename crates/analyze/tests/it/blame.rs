@@ -1,7 +1,8 @@
 //! Whose doing it was: dead and paused brokers, a starved generator, neighbours that take the machine.
 
 use kgauge_analyze::summary::{
-    Bottleneck, ClientWait, GeneratorState, LatenessCause, Summary, TrialSummary, WarningKind,
+    Bottleneck, ClientWait, GeneratorState, GoalStatus, LatenessCause, Summary, TrialSummary,
+    WarningKind,
 };
 use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
@@ -405,6 +406,33 @@ fn skipped_records_blame_and_remedy_follow_their_cause() {
         remedy,
         "Stop it or use an idle host, and rerun. A lower rate does not help."
     );
+}
+
+#[test]
+fn a_goal_is_not_missed_by_a_delay_of_others_than_the_target() {
+    // Records take 1 ms from their send, and every tenth was sent 5 ms late.
+    let judged = |lateness, goal: &str| {
+        let (_made, mut run) = late(lateness);
+        with_machine(&mut run, 1_000, 0);
+        run.plan = Some(plan(&short().replace("<= 450 ms", goal)));
+        trial(&run).goals[0].clone()
+    };
+    let found = judged(RecordLateness::HadRoom, "<= 3 ms");
+    assert_eq!(found.word, GoalStatus::Undecided);
+    let by_generator = LatenessCause::Generator { is_busy: false };
+    assert_eq!(found.delayed_by, Some(by_generator));
+    let text = kgauge_report::text::goal::goal(&found);
+    let reason = "; inconclusive because records were sent late (cause: the generator)";
+    assert!(text.ends_with(reason), "{text}");
+    // Held in spite of the delay, missed because of the target, and missed without the delay too.
+    for (lateness, goal, word) in [
+        (RecordLateness::HadRoom, "<= 450 ms", GoalStatus::Held),
+        (RecordLateness::Waited, "<= 3 ms", GoalStatus::NotHeld),
+        (RecordLateness::HadRoom, "<= 500 us", GoalStatus::NotHeld),
+    ] {
+        let found = judged(lateness, goal);
+        assert_eq!((found.word, found.delayed_by), (word, None), "{goal}");
+    }
 }
 
 #[test]
