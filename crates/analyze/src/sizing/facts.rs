@@ -122,6 +122,8 @@ pub enum UnusableTrial {
     NotMeasured,
     /// Other programs took the CPU.
     OtherPrograms,
+    /// The hypervisor took the CPU.
+    Hypervisor,
     /// Brokers were warming up.
     Warming,
     /// The scenario broke the cluster on purpose.
@@ -352,6 +354,8 @@ impl TrialFacts {
             Some(UnusableTrial::NoProducers)
         } else if limit == Some(Bottleneck::OtherPrograms) {
             Some(UnusableTrial::OtherPrograms)
+        } else if limit == Some(Bottleneck::Hypervisor) {
+            Some(UnusableTrial::Hypervisor)
         } else if trial.flows.iter().any(is_warming) {
             Some(UnusableTrial::Warming)
         } else if self.cpu_cores.is_none() {

@@ -164,7 +164,9 @@ fn about_generator(trial: &TrialSummary) -> Option<Finding> {
     if trial.repeats_measured == 0 {
         return None;
     }
-    let is_full_of_others = blame::crowd(&trial.cpu).is_some() && blame::is_full(&trial.cpu);
+    let crowd = blame::crowd(&trial.cpu);
+    let is_full_of_others =
+        matches!(crowd, Some(blame::Crowd::Programs { .. })) && blame::is_full(&trial.cpu);
     match (trial.generator.word, trial.generator.blame) {
         (GeneratorState::Limited, _) => Some(Finding::GeneratorLimited),
         (GeneratorState::Unknown, _) => Some(Finding::GeneratorUnknown),
