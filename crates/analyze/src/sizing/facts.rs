@@ -141,7 +141,10 @@ pub fn trial_facts(run: &RunRead, summary: &Summary) -> Vec<TrialFacts> {
     let base = TrialFacts {
         run_id: summary.run.run_id.clone(),
         release: MeasuredRelease {
-            is_embedded: summary.target.kind == Some(kgauge_scenario::TargetKind::Embedded),
+            is_embedded: summary
+                .target
+                .kind
+                .is_some_and(|kind| !kind.is_apache_kafka()),
             version: summary.target.version.clone(),
         },
         // The recorded machine is the load generator's. CPU time is only known of brokers on the same one.
