@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_scenario::{CutDirection, CutEnd, Fault, RequestFault};
+use kgauge_scenario::{CutDirection, CutEnd, Fault, RequestFault, TargetKind};
 use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
     AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Injection, Instruction, Layout,
