@@ -74,11 +74,15 @@ fn a_target_that_was_not_steady_decides_nothing() {
             );
         }
     }
-    let found = rates(&[base, slower], 0.10);
+    let runs = [base, slower];
+    let found = rates(&runs, 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
     let side = MarkedSide::Run;
     let reason = Some(AgainstReason::NotSteady { side });
     assert_eq!(found.figures[0].reason, reason);
+    // Records of a cold broker cost more CPU.
+    let costs = compared(&runs).gate(&of(FigureKind::TargetCpu, 0.10));
+    assert_eq!(costs.figures[0].reason, reason);
     // What is assumed between runs: 2.80 x 1.5 % x sqrt(2), as if they had been steady.
     let detectable = found.figures[0].detectable.unwrap();
     assert!((0.056..0.06).contains(&detectable), "{detectable}");
