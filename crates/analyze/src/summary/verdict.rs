@@ -50,8 +50,8 @@ pub enum GoalStatus {
     Held,
     /// Missed.
     NotHeld,
-    /// Inconclusive: the 95 % interval contains the goal's value, a single repeat is too close to it, or the delay is not
-    /// the target's.
+    /// Inconclusive: the 95 % interval contains the goal's value, a single repeat is too close to it, or the delay is
+    /// not the target's.
     Undecided,
     /// Not measured, which does not count as success.
     NotMeasured,
