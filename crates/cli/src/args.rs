@@ -524,7 +524,7 @@ pub(crate) struct ClusterUp {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
-    /// Host name an embedded cluster advertises to clients [default: the listen address]
+    /// Host name an embedded cluster advertises to clients [default: the listen address; `localhost` for 0.0.0.0]
     #[arg(long, value_name = "HOST")]
     pub(crate) advertise: Option<String>,
 

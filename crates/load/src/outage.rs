@@ -38,7 +38,7 @@ pub enum OutageKind {
     Unconnected,
     /// Nothing arrives over any connection to it, old or new.
     Silent,
-    /// Requests get no response, but the broker answers on a new connection: it holds them, for its disk or its
+    /// Requests get no response, but the broker answers on a new connection: it holds them, perhaps for its disk or its
     /// followers.
     Held,
 }

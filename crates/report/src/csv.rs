@@ -7,7 +7,7 @@
 use std::fmt::Display;
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::statistics::Interval;
+use kgauge_analyze::statistics::{Interval, Steadiness};
 use kgauge_analyze::summary::{
     CpuSummary, FlowKind, FlowRepeat, FlowSummary, GeneratorState, LatencySummary, RecordCounts,
     Throughput, TrialSummary,
@@ -128,7 +128,7 @@ const BEFORE: [NamedCell; 4] = [
 ];
 
 /// The columns between the factors and the distributions.
-const AFTER: [NamedCell; 26] = [
+const AFTER: [NamedCell; 27] = [
     ("flow", |row| {
         row.flow
             .map_or_else(String::new, |flow| text_cell(&flow.name))
@@ -157,6 +157,11 @@ const AFTER: [NamedCell; 26] = [
     }),
     ("generator", |row| {
         generator_state(row.trial.generator.word).to_owned()
+    }),
+    // Empty where nobody judged it: with faults, and where the rate changes on purpose.
+    ("steadiness", |row| {
+        let verdict = row.flow.and_then(|flow| flow.steadiness.as_ref());
+        verdict.map_or_else(String::new, |found| steadiness(found.verdict).to_owned())
     }),
     ("hold_s", |row| {
         number(row.throughput().map(|found| found.hold_s))
@@ -231,6 +236,16 @@ fn generator_state(state: GeneratorState) -> &'static str {
         GeneratorState::Crowded => "crowded",
         GeneratorState::Limited => "limited",
         GeneratorState::Unknown => "unknown",
+    }
+}
+
+fn steadiness(verdict: Steadiness) -> &'static str {
+    match verdict {
+        Steadiness::Steady => "steady",
+        Steadiness::Undecided => "undecided",
+        Steadiness::Shifting => "shifting",
+        Steadiness::Slowing => "slowing",
+        Steadiness::Warming => "warming",
     }
 }
 

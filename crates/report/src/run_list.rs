@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::RunHeadline;
 use kgauge_results::folder::ListedRun;
 use serde::Serialize;
@@ -84,7 +85,14 @@ fn figures(headline: &RunHeadline) -> String {
             let p99 = headline.p99_ns.map_or_else(String::new, |times| {
                 format!(", p99 {}", between(times, nanoseconds))
             });
-            format!("{start}{} records/s{p99}", between(rates, figure))
+            let doubt = match headline.steadiness {
+                Steadiness::Steady => "",
+                Steadiness::Undecided => " (?, steadiness unknown)",
+                Steadiness::Shifting | Steadiness::Slowing | Steadiness::Warming => {
+                    " (?, not steady)"
+                }
+            };
+            format!("{start}{} records/s{p99}{doubt}", between(rates, figure))
         }
     }
 }
@@ -119,11 +127,13 @@ mod tests {
             trials: 1,
             records_per_s: Some((20_000.0, 20_000.0)),
             p99_ns: Some((12.4e6, 12.4e6)),
+            steadiness: Steadiness::Steady,
         };
         let several = RunHeadline {
             trials: 3,
             records_per_s: Some((1_200.0, 3_400.0)),
             p99_ns: None,
+            steadiness: Steadiness::Warming,
             ..one.clone()
         };
         let study = RunHeadline {
@@ -146,7 +156,7 @@ latency-1  complete     1.5 MiB
     2026-11-20 10:15 UTC  latency on b1:9092: 20,000 records/s, p99 12.4 ms
 
 b-2        complete     1.5 MiB
-    2026-11-20 10:15 UTC  before (latency) on b1:9092: 3 trials, 1,200 to 3,400 records/s
+    2026-11-20 10:15 UTC  before (latency) on b1:9092: 3 trials, 1,200 to 3,400 records/s (?, not steady)
 
 b-2        complete     1.5 MiB
     2026-11-20 10:15 UTC  before (latency) on b1:9092: 15 trials of 11 scenarios

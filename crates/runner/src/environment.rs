@@ -23,7 +23,7 @@ pub(crate) fn environment(
         machine: kgauge_observe::machine_record(dir),
         kgauge: BuildRecord::this(),
         target: TargetRecord {
-            kind: facts.kind,
+            kind: facts.reported_kind(),
             cluster_id: facts.cluster_id.clone(),
             bootstrap_servers: facts.bootstrap_servers.clone(),
             same_machine: facts.same_machine,

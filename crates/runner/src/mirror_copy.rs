@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use kgauge_client::Cluster;
-use kgauge_load::{CopySetup, PreloadError, preload};
+use kgauge_load::{CopySetup, PreloadError};
 use kgauge_results::run::{EventKind, FlowRecord, MirrorRecord, TargetNote};
 use kgauge_scenario::{FlowPlan, Plan, Preload, Trial};
 
 use crate::error::{OrRunError, RunError};
 use crate::mirror::Mirror;
 use crate::observer::Activity;
+use crate::outages::preload_watched;
 use crate::session::Session;
 
 /// How long a replicator may take to find a new topic, and how long a copy may stop growing.
@@ -43,16 +44,7 @@ pub(crate) fn await_copy(
         return Ok(None);
     };
     session.report(&Activity::AwaitingReplicator);
-    let interrupt = session.stopping.load.clone();
-    let wrote = preload(
-        topic,
-        &trial.topic,
-        &probes,
-        &session.client,
-        &interrupt,
-        |_| {},
-    );
-    match wrote {
+    match preload_watched(session, trial, (topic, &probes), |_, _| {}) {
         Ok(_) => {}
         Err(PreloadError::Interrupted { .. }) => return Ok(None),
         Err(_) if session.stopping.is_wanted() => return Ok(None),

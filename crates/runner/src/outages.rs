@@ -1,13 +1,15 @@
-//! Brokers that stop answering during a load: what stderr, the live page and the run folder say, and how long anything
-//! waits for them.
+//! Brokers that stop answering during a load, a preload or a warm-up of brokers: what stderr, the live page and the run
+//! folder say, and how long anything waits for them.
 
 use std::time::Duration;
 
 use kgauge_client::admin::OffsetsError;
-use kgauge_load::{LoadOutcome, LoadProgress, Outage, OutageChange, OutageKind};
+use kgauge_load::{
+    LoadOutcome, LoadProgress, Outage, OutageChange, OutageKind, PreloadError, preload,
+};
 use kgauge_results::run::{EventKind, OutageCause, RepeatKey, TopicFacts};
 use kgauge_scenario::format::seconds;
-use kgauge_scenario::{FlowPlan, TargetKind, Trial};
+use kgauge_scenario::{FlowPlan, Preload, Stages, TargetKind, Trial};
 
 use crate::error::{RunError, with_fix};
 use crate::observer::RunEvent;
@@ -22,17 +24,86 @@ const DOUBTFUL_QUESTION_MAX: Duration = Duration::from_secs(3);
 /// The same after Ctrl-C: the run should end within a second.
 const INTERRUPTED_QUESTION_MAX: Duration = Duration::from_millis(300);
 
-/// Says what has changed since the last look.
-pub(crate) fn report_outages(
+/// Kafka's default of `delivery.timeout.ms`.
+const DELIVERY_NS: u64 = 120_000_000_000;
+
+/// How long a load goes on, whatever a broker does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutageWait {
+    /// Until the drain ends.
+    Drain { end_ns: u64, drain_ns: u64 },
+    /// Until its records fail, if it ends with their count.
+    Delivery { timeout_ns: u64 },
+}
+
+impl OutageWait {
+    /// That of records that are written before a load.
+    pub(crate) const PRELOAD: OutageWait = OutageWait::Delivery {
+        timeout_ns: DELIVERY_NS,
+    };
+
+    /// That of a load whose hold begins then, or will at the latest.
+    pub(crate) fn of_load(trial: &Trial, hold_start_ns: u64) -> OutageWait {
+        OutageWait::of_stages(&trial.stages, hold_start_ns).unwrap_or(OutageWait::Delivery {
+            timeout_ns: patience_ns(trial),
+        })
+    }
+
+    fn of_stages(stages: &Stages, hold_start_ns: u64) -> Option<OutageWait> {
+        let hold_end_ns = hold_start_ns.saturating_add(stages.hold_ns?);
+        Some(OutageWait::Drain {
+            end_ns: hold_end_ns.saturating_add(stages.drain_ns_max),
+            drain_ns: stages.drain_ns_max,
+        })
+    }
+
+    fn words(self, at_ns: u64) -> String {
+        match self {
+            OutageWait::Drain { end_ns, drain_ns } => {
+                let left = Duration::from_nanos(end_ns.saturating_sub(at_ns));
+                let drain = Duration::from_nanos(drain_ns);
+                format!("Waiting up to {} (drain {})", seconds(left), seconds(drain))
+            }
+            OutageWait::Delivery { timeout_ns } => {
+                let timeout = seconds(Duration::from_nanos(timeout_ns));
+                format!("Waiting up to {timeout} (delivery.timeout.ms) for any broker")
+            }
+        }
+    }
+}
+
+/// Writes records before a load, and reports brokers that stop answering meanwhile.
+pub(crate) fn preload_watched(
     session: &mut Session<'_>,
     trial: &Trial,
-    key: RepeatKey,
+    (topic, records): (&str, &Preload),
+    mut on_progress: impl FnMut(&mut Session<'_>, &LoadProgress),
+) -> Result<LoadOutcome, PreloadError> {
+    let (client, interrupt) = (session.client.clone(), session.stopping.load.clone());
+    preload(
+        topic,
+        &trial.topic,
+        records,
+        &client,
+        &interrupt,
+        |progress| {
+            report_outages(session, None, OutageWait::PRELOAD, progress);
+            on_progress(session, progress);
+        },
+    )
+}
+
+/// Reports what has changed since the last look. Without a repeat, there is no clock in the run folder for the moment.
+pub(crate) fn report_outages(
+    session: &mut Session<'_>,
+    key: Option<RepeatKey>,
+    wait: OutageWait,
     progress: &LoadProgress,
 ) {
     for change in &progress.outage_changes {
         let (at_ns, kind, words) = match change {
             OutageChange::Found { outage, at_ns } => {
-                let words = found_words(trial, outage, *at_ns);
+                let words = found_words(wait, outage, *at_ns);
                 (*at_ns, event_of(outage), words)
             }
             OutageChange::Over { outage, at_ns } => {
@@ -46,7 +117,13 @@ pub(crate) fn report_outages(
                 (*at_ns, kind, words)
             }
         };
-        session.event(Some((key, at_ns)), kind);
+        match key {
+            Some(key) => session.event(Some((key, at_ns)), kind),
+            None => {
+                let text = words.clone();
+                session.event(None, EventKind::Warning { text });
+            }
+        }
         session.observer.observe(&RunEvent::Outage(&words));
     }
 }
@@ -104,18 +181,18 @@ fn event_of(outage: &Outage) -> EventKind {
 
 /// `broker 2 (127.0.0.1:9092) stopped answering 2 s ago (connections fail); 3 of 6 partitions have no leader. Waiting
 /// up to 12 s (drain 5 s); Ctrl-C stops now.`
-fn found_words(trial: &Trial, outage: &Outage, at_ns: u64) -> String {
+fn found_words(wait: OutageWait, outage: &Outage, at_ns: u64) -> String {
     let ago = Duration::from_nanos(at_ns.saturating_sub(outage.since_ns));
     let how = match outage.kind {
         OutageKind::Unconnected => "connections fail",
         OutageKind::Silent => "requests stay without an answer",
         OutageKind::Held => {
             return format!(
-                "{} has not answered requests for {}, although it answers on a new connection: it waits for its disk \
-                 or for followers. {}; Ctrl-C stops now.",
+                "{} has not answered requests for {}, although it answers on a new connection; it may be waiting for \
+                 its disk or for followers. {}; Ctrl-C stops now.",
                 name(outage),
                 brief(ago),
-                waiting(trial, at_ns)
+                wait.words(at_ns)
             );
         }
     };
@@ -129,37 +206,15 @@ fn found_words(trial: &Trial, outage: &Outage, at_ns: u64) -> String {
         "{} stopped answering {} ago ({how}); {leaders}. {}; Ctrl-C stops now.",
         name(outage),
         brief(ago),
-        waiting(trial, at_ns)
+        wait.words(at_ns)
     )
-}
-
-/// How long the load goes on, whatever the broker does.
-fn waiting(trial: &Trial, at_ns: u64) -> String {
-    let stages = &trial.stages;
-    match stages.hold_end_limit_ns() {
-        Some(hold_end_ns) => {
-            let end_ns = hold_end_ns.saturating_add(stages.drain_ns_max);
-            let left = Duration::from_nanos(end_ns.saturating_sub(at_ns));
-            let drain = Duration::from_nanos(stages.drain_ns_max);
-            format!("Waiting up to {} (drain {})", seconds(left), seconds(drain))
-        }
-        None => {
-            let patience = Duration::from_nanos(patience_ns(trial));
-            format!(
-                "Waiting up to {} (delivery.timeout.ms) for any broker",
-                seconds(patience)
-            )
-        }
-    }
 }
 
 /// How long a load that ends with its record counts goes on without any leader: by then every record has failed.
 fn patience_ns(trial: &Trial) -> u64 {
     let producers = trial.flows.iter().filter_map(FlowPlan::produces);
     let delivery = producers.map(|flow| flow.settings.delivery_timeout_ns);
-    /// Kafka's default of `delivery.timeout.ms`.
-    const DEFAULT_NS: u64 = 120_000_000_000;
-    delivery.max().unwrap_or(DEFAULT_NS)
+    delivery.max().unwrap_or(DELIVERY_NS)
 }
 
 /// Why a load that ends with its record counts is ended: it would never be.
@@ -259,5 +314,65 @@ fn brief(time: Duration) -> String {
             format!("{} s", tenths.trim_end_matches(".0"))
         }
         _ => seconds(time),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn outage(kind: OutageKind) -> Outage {
+        Outage {
+            broker: 2,
+            address: "127.0.0.1:9092".to_owned(),
+            since_ns: SECOND_NS,
+            kind,
+            partitions: 6,
+            partitions_without_leader: 3,
+        }
+    }
+
+    #[test]
+    fn the_stated_wait_counts_from_the_start_of_the_hold_and_not_from_the_longest_warm_up() {
+        let stages = Stages {
+            warm_up_ns: 2 * SECOND_NS,
+            warm_up_ns_max: 20 * SECOND_NS,
+            hold_ns: Some(5 * SECOND_NS),
+            drain_ns_max: 30 * SECOND_NS,
+        };
+        let words = |hold_start_ns| {
+            let wait = OutageWait::of_stages(&stages, hold_start_ns).unwrap();
+            found_words(wait, &outage(OutageKind::Unconnected), 3 * SECOND_NS)
+        };
+        assert_eq!(
+            words(2 * SECOND_NS),
+            "broker 2 (127.0.0.1:9092) stopped answering 2 s ago (connections fail); 3 of 6 partitions \
+             have no leader. Waiting up to 34 s (drain 30 s); Ctrl-C stops now."
+        );
+        // The warm-up still goes on.
+        let open = words(20 * SECOND_NS);
+        assert!(open.contains("Waiting up to 52 s (drain 30 s)"), "{open}");
+        let by_count = Stages {
+            hold_ns: None,
+            ..stages
+        };
+        assert_eq!(OutageWait::of_stages(&by_count, 0), None);
+    }
+
+    #[test]
+    fn why_a_broker_holds_requests_is_not_stated_as_a_fact() {
+        let words = found_words(
+            OutageWait::PRELOAD,
+            &outage(OutageKind::Held),
+            3 * SECOND_NS,
+        );
+        assert_eq!(
+            words,
+            "broker 2 (127.0.0.1:9092) has not answered requests for 2 s, although it answers on a new \
+             connection; it may be waiting for its disk or for followers. Waiting up to 2 min 00 s \
+             (delivery.timeout.ms) for any broker; Ctrl-C stops now."
+        );
     }
 }

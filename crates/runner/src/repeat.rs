@@ -27,7 +27,7 @@ use crate::load_run::{self, LoadRun};
 use crate::mirror::Mirror;
 use crate::mirror_copy::{self, EchoDelay};
 use crate::observer::{RepeatView, RunEvent};
-use crate::outages;
+use crate::outages::{self, OutageWait};
 use crate::prepared_topic::PreparedTopic;
 use crate::process_cpu::{ProcessCpu, TargetsCpu};
 use crate::repeat_end::RepeatEnd;
@@ -381,7 +381,9 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
             self.session
                 .event(at, EventKind::Error { text, code: None });
         }
-        outages::report_outages(self.session, self.trial, self.folder.key(), progress);
+        let wait = OutageWait::of_load(self.trial, self.hold_start_ns);
+        let key = Some(self.folder.key());
+        outages::report_outages(self.session, key, wait, progress);
         if self.trouble.is_none() {
             let results = self.folder.failure().map(Trouble::Results);
             let target = || self.session.target_trouble().map(Trouble::Target);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kgauge_client::admin::AdminConfigResource;
-use kgauge_load::{PreloadError, preload};
+use kgauge_load::PreloadError;
 use kgauge_results::run::{EventKind, TopicFacts};
 use kgauge_scenario::{Plan, RepeatKey, Stripe, TargetKind, Trial};
 use kgauge_target::retention_ms;
@@ -14,7 +14,8 @@ use crate::from_disk;
 use crate::load_errors::target_words;
 use crate::load_run;
 use crate::mirror_copy;
-use crate::observer::{Activity, RunEvent};
+use crate::observer::Activity;
+use crate::outages::preload_watched;
 use crate::prepared_topic::PreparedTopic;
 use crate::repeat::repeat;
 use crate::repeat_end::RepeatEnd;
@@ -159,20 +160,12 @@ fn fill(session: &mut Session<'_>, trial: &Trial, name: &str) -> Result<bool, Ru
     let Some(plan) = &trial.topic.preload else {
         return Ok(true);
     };
-    let observer = &mut *session.observer;
-    let filled = preload(
-        name,
-        &trial.topic,
-        plan,
-        &session.client,
-        &session.stopping.load,
-        |seen| {
-            observer.observe(&RunEvent::Activity(&Activity::Preloading {
-                acked: seen.flows.iter().map(|flow| flow.acked).sum(),
-                records: plan.records,
-            }));
-        },
-    );
+    let filled = preload_watched(session, trial, (name, plan), |session, seen| {
+        session.report(&Activity::Preloading {
+            acked: seen.flows.iter().map(|flow| flow.acked).sum(),
+            records: plan.records,
+        });
+    });
     match filled {
         Ok(_) => Ok(true),
         Err(PreloadError::Interrupted { .. }) => Ok(false),

@@ -14,6 +14,7 @@ use kgauge_scenario::{
 use crate::error::RunError;
 use crate::load_errors::{load_failed, prepare_failed};
 use crate::observer::Activity;
+use crate::outages::{OutageWait, report_outages};
 use crate::process_cpu::TargetsCpu;
 use crate::session::Session;
 
@@ -93,7 +94,7 @@ fn warm_once(
         interrupt: &session.stopping.load,
     });
     let prepared = prepare_failed(session, prepared)?;
-    let mut watch = WarmingWatch::new(session, warming.trial.topic.replication, before_ns);
+    let mut watch = WarmingWatch::new(session, &warming.trial, before_ns);
     let ran = prepared.run_controlled(Clock::start(), |progress, control| {
         watch.check(progress, control)
     });
@@ -162,6 +163,7 @@ fn at_full_speed(flow: &FlowPlan) -> Vec<FlowPlan> {
 /// Ends the load when the brokers are warm.
 struct WarmingWatch<'a, 'b> {
     session: &'a mut Session<'b>,
+    wait: OutageWait,
     replication: u64,
     targets: TargetsCpu,
     last: (u64, u64),
@@ -183,11 +185,12 @@ struct WarmingRound {
 }
 
 impl<'a, 'b> WarmingWatch<'a, 'b> {
-    fn new(session: &'a mut Session<'b>, replication: u16, before_ns: u64) -> Self {
+    fn new(session: &'a mut Session<'b>, trial: &Trial, before_ns: u64) -> Self {
         Self {
             targets: TargetsCpu::of(&session.target_processes),
             session,
-            replication: u64::from(replication),
+            wait: OutageWait::of_load(trial, 0),
+            replication: u64::from(trial.topic.replication),
             last: (0, 0),
             rounds: Vec::new(),
             is_steady: false,
@@ -198,6 +201,7 @@ impl<'a, 'b> WarmingWatch<'a, 'b> {
     }
 
     fn check(&mut self, progress: &LoadProgress, control: &LoadControl<'_>) {
+        report_outages(self.session, None, self.wait, progress);
         if self.ended {
             return;
         }

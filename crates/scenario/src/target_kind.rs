@@ -12,13 +12,16 @@ pub enum TargetKind {
     Kafka,
     /// An existing cluster, given by its addresses.
     Existing,
+    /// An existing cluster, given by its addresses, that is kgauge's own: `kgauge cluster up` started it. Only reports
+    /// know this kind; a run treats it as any existing cluster.
+    ExistingEmbedded,
 }
 
 impl TargetKind {
-    /// Whether its figures are those of Apache Kafka, and compare with what others measured.
+    /// Whether its figures are those of Apache Kafka as far as is known, and compare with what others measured.
     pub fn is_apache_kafka(self) -> bool {
         match self {
-            Self::Embedded => false,
+            Self::Embedded | Self::ExistingEmbedded => false,
             Self::Kafka | Self::Existing => true,
         }
     }
@@ -27,8 +30,13 @@ impl TargetKind {
     pub fn is_started_release(self) -> bool {
         match self {
             Self::Kafka => true,
-            Self::Embedded | Self::Existing => false,
+            Self::Embedded | Self::Existing | Self::ExistingEmbedded => false,
         }
+    }
+
+    /// Whether somebody else started it, and the user gave its addresses.
+    pub fn is_existing(self) -> bool {
+        matches!(self, Self::Existing | Self::ExistingEmbedded)
     }
 
     /// What a report calls it: `Apache Kafka 4.3.1`. The embedded cluster's version is kgauge's own, and would look
@@ -38,7 +46,7 @@ impl TargetKind {
     }
 
     /// The same of a cluster with a known address. An existing one is called by it, as its user calls it:
-    /// `b1:9092 (Kafka 4.3 or newer)`.
+    /// `b1:9092 (API of Kafka 4.3 or newer)`; whose software it is, it does not report.
     pub fn name_at(self, address: Option<&str>, version: Option<&str>) -> String {
         match self {
             Self::Embedded => "kgauge's embedded cluster".to_owned(),
@@ -46,9 +54,13 @@ impl TargetKind {
             Self::Existing => {
                 let name = address.unwrap_or("an existing cluster");
                 match known(version) {
-                    Some(version) => format!("{name} (Kafka {})", release_words(version)),
+                    Some(version) => format!("{name} (API of Kafka {})", release_words(version)),
                     None => name.to_owned(),
                 }
+            }
+            Self::ExistingEmbedded => {
+                let name = address.unwrap_or("an existing cluster");
+                format!("{name} (kgauge's embedded cluster)")
             }
         }
     }
@@ -56,7 +68,7 @@ impl TargetKind {
     /// What the head of a column calls it: `Kafka 4.3.1`.
     pub fn short_name(self, version: Option<&str>) -> String {
         match self {
-            Self::Embedded => "embedded".to_owned(),
+            Self::Embedded | Self::ExistingEmbedded => "embedded".to_owned(),
             Self::Kafka => with_version("Kafka", version),
             // A cluster that does not report its release has APIs that show the oldest one it can be.
             Self::Existing => with_version("cluster", version).replace("at least ", "≥"),
@@ -101,12 +113,19 @@ mod tests {
         );
         assert_eq!(
             names(TargetKind::Existing, Some("at least 2.8")),
-            both("an existing cluster (Kafka 2.8 or newer)", "cluster ≥2.8")
+            both(
+                "an existing cluster (API of Kafka 2.8 or newer)",
+                "cluster ≥2.8"
+            )
         );
         let at = TargetKind::Existing.name_at(Some("b1:9092"), Some("3.3 or 3.4"));
-        assert_eq!(at, "b1:9092 (Kafka 3.3 or 3.4)");
+        assert_eq!(at, "b1:9092 (API of Kafka 3.3 or 3.4)");
         let at = TargetKind::Existing.name_at(Some("b1:9092"), None);
         assert_eq!(at, "b1:9092");
+        let own = TargetKind::ExistingEmbedded;
+        let at = own.name_at(Some("b1:9092"), Some("at least 4.3"));
+        assert_eq!(at, "b1:9092 (kgauge's embedded cluster)");
+        assert!(own.is_existing() && !own.is_apache_kafka());
         assert_eq!(
             names(TargetKind::Existing, None),
             both("an existing cluster", "cluster")

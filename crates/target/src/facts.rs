@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kgauge_broker::controller::CLUSTER_ID_PREFIX;
 use kgauge_client::admin::{AdminConfigResource, ConfigsError};
 use kgauge_client::cluster::Broker;
 use kgauge_client::release::ReleaseGuess;
@@ -136,6 +137,15 @@ impl TargetFacts {
             missing,
             settings_known: known,
         })
+    }
+
+    /// The kind that reports name: an existing cluster with the cluster id of an embedded one is no Apache Kafka.
+    pub fn reported_kind(&self) -> TargetKind {
+        let id = self.cluster_id.as_deref().unwrap_or_default();
+        match self.kind == TargetKind::Existing && id.starts_with(CLUSTER_ID_PREFIX) {
+            true => TargetKind::ExistingEmbedded,
+            false => self.kind,
+        }
     }
 
     /// The facts that a plan needs.

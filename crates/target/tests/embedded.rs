@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use kgauge_client::admin::CreateTopicError;
 use kgauge_client::{ClientConfig, Cluster, Interrupt};
-use kgauge_scenario::{CutDirection, CutEnd, Fault, RequestFault};
+use kgauge_scenario::{CutDirection, CutEnd, Fault, RequestFault, TargetKind};
 use kgauge_target::kafka::KafkaSetup;
 use kgauge_target::{
     AdoptError, EmbeddedCommand, EmbeddedError, EmbeddedSetup, Injection, Instruction, Layout,
@@ -175,7 +175,13 @@ fn facts_and_room_are_told(dir: &Path) {
     assert_eq!(facts.brokers.len(), 2);
     assert_eq!(facts.same_machine, Some(true));
     assert!(facts.version.as_deref().unwrap().starts_with("kgauge "));
-    assert!(facts.cluster_id.is_some());
+    assert_eq!(facts.reported_kind(), TargetKind::Embedded);
+    // The same cluster, given by its addresses.
+    let mut given = facts.clone();
+    given.kind = TargetKind::Existing;
+    assert_eq!(given.reported_kind(), TargetKind::ExistingEmbedded);
+    given.cluster_id = Some("MkU3OEVBNTcwNTJENDM2Qg".to_owned());
+    assert_eq!(given.reported_kind(), TargetKind::Existing);
     assert_eq!(facts.brokers[0].settings["log.segment.bytes"], "1048576");
     assert_eq!(facts.for_plan().brokers, 2);
     let disks = target.disks(&mut cluster).unwrap();

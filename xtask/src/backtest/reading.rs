@@ -62,6 +62,7 @@ fn bounds(search: &CapacitySearch) -> Result<Result<[f64; 2], &'static str>> {
     }
     match search.bottleneck {
         Some(Bottleneck::OtherPrograms) => bail!("other programs took the CPU"),
+        Some(Bottleneck::Hypervisor) => bail!("the hypervisor took the CPU"),
         Some(Bottleneck::Generator) => return Ok(Err("the load generator was the bottleneck")),
         _ => {}
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
-use kgauge_results::run::{MachineRecord, RunStatus, TargetKind};
+use kgauge_results::run::{MachineRecord, RunStatus};
 
 /// Beyond it nobody counts.
 const SETTINGS_MAX: usize = 100;
@@ -239,7 +239,7 @@ fn target_kind(one: RunToCompare<'_>, base: RunToCompare<'_>) -> Option<Differen
     let (Some(ours), Some(theirs)) = (one.summary.target.kind, base.summary.target.kind) else {
         return Some(DifferenceFact::UnknownTarget);
     };
-    let embedded = [ours, theirs].map(|kind| kind == TargetKind::Embedded);
+    let embedded = [ours, theirs].map(|kind| !kind.is_apache_kafka());
     (embedded[0] != embedded[1]).then_some(DifferenceFact::OneEmbedded)
 }
 

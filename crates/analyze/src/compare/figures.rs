@@ -30,12 +30,15 @@ pub(crate) fn of_trial(summary: &Summary, trial: &TrialSummary) -> Vec<ComparedF
         ),
         (FigureKind::TargetCpu, &trial.cpu.target_ns_per_record),
     ];
+    let is_usable = |flow: &FlowSummary| flow.steadiness_of(SteadyFigure::Throughput).is_usable();
+    let mut marks = trial_marks(summary, trial);
+    marks.extend((!trial.flows.iter().all(is_usable)).then_some(Caveat::NotSteady));
     for (kind, spread) in costs {
         if let Some(spread) = spread {
             found.push(ComparedFigure {
                 flow: None,
                 kind,
-                cell: cell(spread, trial_marks(summary, trial)),
+                cell: cell(spread, marks.clone()),
                 published: None,
             });
         }

@@ -134,6 +134,8 @@ impl Comparison {
         let mut figures: Vec<GateFigure> = Vec::new();
         // Those that statistics judge, by their positions, and how far for the worse.
         let mut judged: Vec<(usize, LogRatioError, f64, SampleSize)> = Vec::new();
+        // Those that a reason leaves undecided although their spread is known.
+        let mut doubted: Vec<(usize, LogRatioError)> = Vec::new();
         for row in &self.rows {
             let allowed = request.allowed(row.figure);
             let (Some(allowed), Some(cell)) = (allowed, row.cells.get(column)) else {
@@ -142,9 +144,15 @@ impl Comparison {
             let Some(mut figure) = self.figure(row, cell, column, allowed) else {
                 continue;
             };
-            let against = cell.against.as_ref().filter(|against| against.p.is_some());
-            let known = against.and_then(|against| Some((against.error?, against.ratio?)));
-            if let Some((error, ratio)) = known {
+            let against = cell.against.as_ref();
+            let known = against.and_then(|against| Some((against, against.error?, against.ratio?)));
+            if let Some((against, error, ratio)) = known {
+                if against.p.is_none() {
+                    let is_in_doubt = against.word == DifferenceVerdict::Undecided;
+                    doubted.extend(is_in_doubt.then_some((figures.len(), error)));
+                    figures.push(figure);
+                    continue;
+                }
                 let worse = if row.more_is_better {
                     -ratio.ln()
                 } else {
@@ -163,6 +171,11 @@ impl Comparison {
         for ((index, error, worse, measured), p) in judged.into_iter().zip(adjusted(&chances)) {
             if let Some(figure) = figures.get_mut(index) {
                 figure.judge(error, worse, p, alpha, measured);
+            }
+        }
+        for (index, error) in doubted {
+            if let Some(figure) = figures.get_mut(index) {
+                figure.detectable = Some(figure.as_part(error.detectable(alpha)));
             }
         }
         figures
@@ -185,7 +198,8 @@ impl Comparison {
         }
         let never_started =
             cell.missing == Some(MissingFigure::NotRun) && run.run_status == RunStatus::Complete;
-        if base.estimate.is_none() || never_started {
+        let is_nowhere = base.estimate.is_none() && cell.estimate.is_none();
+        if is_nowhere || never_started {
             return None;
         }
         let word = match (row.figure, against.word) {
@@ -228,16 +242,12 @@ impl GateFigure {
         alpha: f64,
         measured: SampleSize,
     ) {
-        let more_is_better = self.figure.more_is_better();
-        let allowed = match more_is_better {
+        let allowed = match self.figure.more_is_better() {
             true => -(-self.allowed).ln_1p(),
             false => self.allowed.ln_1p(),
         };
         let detectable = error.detectable(alpha);
-        self.detectable = Some(match more_is_better {
-            true => -(-detectable).exp_m1(),
-            false => detectable.exp_m1(),
-        });
+        self.detectable = Some(self.as_part(detectable));
         let excluded = worse + error.reach(ALPHA) < allowed;
         self.word = if worse >= allowed && p < ALPHA {
             GateVerdict::Worse
@@ -248,6 +258,14 @@ impl GateFigure {
         };
         if self.word == GateVerdict::Undecided && detectable > allowed {
             (self.repeats, self.runs) = needed(error, alpha, measured, allowed);
+        }
+    }
+
+    /// The logarithm of a ratio for the worse as a fraction: of a drop, or of a rise.
+    fn as_part(&self, logarithm: f64) -> f64 {
+        match self.figure.more_is_better() {
+            true => -(-logarithm).exp_m1(),
+            false => logarithm.exp_m1(),
         }
     }
 }

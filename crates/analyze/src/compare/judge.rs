@@ -120,11 +120,11 @@ fn against(
     let mut against = without_ratio(DifferenceVerdict::Undecided, AgainstReason::OneRepeat);
     against.ratio = found.map(|found| found.ratio).or(Some(ours / theirs));
     against.interval = found.map(|found| found.interval);
+    against.error = found.map(|found| found.error);
     if let Some(reason) = doubt(cell, base) {
         against.reason = reason;
         return against;
     }
-    against.error = found.map(|found| found.error);
     if let (RunSpread::Assumed(part), Some(_)) = (between, found) {
         against.between_runs = Some(part);
     }

@@ -122,6 +122,8 @@ pub enum UnusableTrial {
     NotMeasured,
     /// Other programs took the CPU.
     OtherPrograms,
+    /// The hypervisor took the CPU.
+    Hypervisor,
     /// Brokers were warming up.
     Warming,
     /// The scenario broke the cluster on purpose.
@@ -139,7 +141,10 @@ pub fn trial_facts(run: &RunRead, summary: &Summary) -> Vec<TrialFacts> {
     let base = TrialFacts {
         run_id: summary.run.run_id.clone(),
         release: MeasuredRelease {
-            is_embedded: summary.target.kind == Some(kgauge_scenario::TargetKind::Embedded),
+            is_embedded: summary
+                .target
+                .kind
+                .is_some_and(|kind| !kind.is_apache_kafka()),
             version: summary.target.version.clone(),
         },
         // The recorded machine is the load generator's. CPU time is only known of brokers on the same one.
@@ -352,6 +357,8 @@ impl TrialFacts {
             Some(UnusableTrial::NoProducers)
         } else if limit == Some(Bottleneck::OtherPrograms) {
             Some(UnusableTrial::OtherPrograms)
+        } else if limit == Some(Bottleneck::Hypervisor) {
+            Some(UnusableTrial::Hypervisor)
         } else if trial.flows.iter().any(is_warming) {
             Some(UnusableTrial::Warming)
         } else if self.cpu_cores.is_none() {

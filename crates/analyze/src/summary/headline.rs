@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use kgauge_results::{Quantile, TimeKind};
 use serde::{Deserialize, Serialize};
 
+use crate::statistics::Steadiness;
+
 /// The main figures of a run: those of the first flow of each trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunHeadline {
@@ -18,6 +20,14 @@ pub struct RunHeadline {
     /// The same for the 99th percentile: end to end if the flow has it, else response; absent for closed loops too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<(f64, f64)>,
+    /// The worst verdict on the steadiness of these flows; absent if all were steady.
+    #[serde(skip_serializing_if = "is_steady")]
+    pub steadiness: Steadiness,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_steady(verdict: &Steadiness) -> bool {
+    *verdict == Steadiness::Steady
 }
 
 #[derive(Deserialize)]
@@ -35,7 +45,13 @@ struct TrialFields {
 struct FlowFields {
     closed_loop: bool,
     throughput: Option<ThroughputFields>,
+    steadiness: Option<VerdictField>,
     latencies: BTreeMap<String, Option<TimeFields>>,
+}
+
+#[derive(Deserialize)]
+struct VerdictField {
+    verdict: Steadiness,
 }
 
 #[derive(Deserialize)]
@@ -66,6 +82,7 @@ impl RunHeadline {
         let mut scenarios: Vec<&str> = Vec::new();
         let mut rates = Vec::new();
         let mut times = Vec::new();
+        let mut steadiness = Steadiness::Steady;
         for trial in &summary.trials {
             if !scenarios.contains(&trial.scenario.as_str()) {
                 scenarios.push(&trial.scenario);
@@ -76,6 +93,8 @@ impl RunHeadline {
             if let Some(throughput) = &flow.throughput {
                 rates.push(throughput.records_per_s.mean);
                 times.extend(flow.p99_ns());
+                let verdict = flow.steadiness.as_ref().map(|found| found.verdict);
+                steadiness = steadiness.max(verdict.unwrap_or_default());
             }
         }
         let is_comparable = scenarios.len() == 1;
@@ -85,6 +104,7 @@ impl RunHeadline {
             trials: rates.len(),
             records_per_s: range(&rates).filter(|_| is_comparable),
             p99_ns: range(&times).filter(|_| is_comparable && has_all_times),
+            steadiness,
         })
     }
 }

@@ -74,6 +74,8 @@ pub enum Bottleneck {
     Broker,
     /// Other programs used the machine's CPU.
     OtherPrograms,
+    /// The hypervisor took CPU from this virtual machine.
+    Hypervisor,
     /// The target responded too slowly for the rate; the evidence does not show which part of it was slow.
     Target,
     /// A client quota: brokers throttled the clients.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::blame::LatenessCause;
 use crate::statistics::Interval;
 use kgauge_scenario::{GoalComparison, PublishedFinding};
 
@@ -34,6 +35,9 @@ pub struct GoalVerdict {
     pub repeats_needed: Option<u32>,
     /// True if it is inconclusive only because the target was not steady.
     pub not_steady: bool,
+    /// If a missed goal is inconclusive because records were sent late for other reasons than the target: the cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_by: Option<LatenessCause>,
     /// The verdict.
     pub word: GoalStatus,
 }
@@ -46,7 +50,8 @@ pub enum GoalStatus {
     Held,
     /// Missed.
     NotHeld,
-    /// Inconclusive: the 95 % interval contains the goal's value, or a single repeat is too close to it.
+    /// Inconclusive: the 95 % interval contains the goal's value, a single repeat is too close to it, or the delay is
+    /// not the target's.
     Undecided,
     /// Not measured, which does not count as success.
     NotMeasured,

@@ -4,6 +4,7 @@ use kgauge_results::run::{ReplicaChanges, RunStatus, TargetNote};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::blame::LatenessCause;
 use super::load::BrokerSkew;
 use super::steadiness::SteadinessChange;
 
@@ -110,8 +111,8 @@ findings! {
     /// It is unknown whether the target was steady: only a change larger than this would have shown. Null if the hold
     /// was too short for any.
     SteadinessUnknown { detectable: Option<f64> },
-    /// Records were skipped.
-    RecordsSkipped { records: u64 },
+    /// Records were skipped. `blame` is the cause; `none` if they were too few to look for one.
+    RecordsSkipped { records: u64, blame: LatenessCause },
     /// Partitions were under-replicated without an injected fault.
     UnderReplicated { repeat: u32, partitions: u32, time_part: f64, leaderless: u32 },
     /// Leaders moved without an injected fault.

@@ -37,9 +37,10 @@ impl InForce<'_> {
             return true;
         };
         let suspects = match limit.word {
-            Bottleneck::Undecided | Bottleneck::Target | Bottleneck::OtherPrograms => {
-                limit.candidates.as_slice()
-            }
+            Bottleneck::Undecided
+            | Bottleneck::Target
+            | Bottleneck::OtherPrograms
+            | Bottleneck::Hypervisor => limit.candidates.as_slice(),
             _ => std::slice::from_ref(&limit.word),
         };
         suspects.is_empty() || suspects.iter().any(|one| known.acts_on.contains(one))

@@ -1,7 +1,8 @@
 //! Whose doing it was: dead and paused brokers, a starved generator, neighbours that take the machine.
 
 use kgauge_analyze::summary::{
-    Bottleneck, ClientWait, GeneratorState, LatenessCause, Summary, TrialSummary, WarningKind,
+    Bottleneck, ClientWait, GeneratorState, GoalStatus, LatenessCause, Summary, TrialSummary,
+    WarningKind,
 };
 use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
@@ -285,6 +286,11 @@ fn an_outage_that_was_made_up_for_limited_nothing_for_good() {
 
 /// Every tenth record is 5 ms late.
 fn late(lateness: RecordLateness) -> (Made, RunRead) {
+    late_and_skipped(lateness, 0)
+}
+
+/// The same, and so many records besides that were too late to be sent.
+fn late_and_skipped(lateness: RecordLateness, records: u64) -> (Made, RunRead) {
     let mut made = Made::begin(&short());
     made.repeat(0, |_, recorder| {
         paced(recorder, lateness, |at_ns| {
@@ -292,6 +298,12 @@ fn late(lateness: RecordLateness) -> (Made, RunRead) {
             let sent_ns = at_ns + if is_late { 5 * MS_NS } else { 10 };
             (sent_ns, Some(sent_ns + MS_NS))
         });
+        let last_ns = 9_999 * MS_NS;
+        recorder.scheduled(last_ns, records);
+        match lateness {
+            RecordLateness::HadRoom => recorder.skipped(last_ns, records),
+            RecordLateness::Waited => recorder.skipped_waiting(last_ns, records),
+        }
     });
     let run = made.end();
     (made, run)
@@ -361,6 +373,66 @@ fn a_generator_with_room_and_free_processors_accuses_itself() {
         "No throughput bottleneck: all records due were acked, but some were sent late. Cause: \
          the generator."
     );
+}
+
+#[test]
+fn skipped_records_blame_and_remedy_follow_their_cause() {
+    let found = |lateness, queued_ms| {
+        let (_made, mut run) = late_and_skipped(lateness, 500);
+        with_machine(&mut run, if queued_ms > 0 { 100 } else { 1_000 }, queued_ms);
+        let trial = trial(&run);
+        let mut warnings = trial.warnings.iter();
+        let skipped = warnings.find(|one| one.kind() == WarningKind::RecordsSkipped);
+        let skipped = skipped.unwrap();
+        let text = kgauge_report::text::warning::with_flow(skipped, Some(&trial));
+        let remedy = kgauge_report::text::warning::remedy(&skipped.finding);
+        (text, remedy)
+    };
+    let because = |cause: &str| {
+        format!("writers: 500 records skipped because they were too late. Cause: {cause}.")
+    };
+    let (text, remedy) = found(RecordLateness::Waited, 0);
+    assert_eq!(text, because("the target: the client's buffer was full"));
+    assert_eq!(
+        remedy,
+        "The target did not sustain the offered load; lower the rate."
+    );
+    let (text, remedy) = found(RecordLateness::HadRoom, 0);
+    assert_eq!(text, because("the generator"));
+    assert!(remedy.starts_with("Check what stopped kgauge"), "{remedy}");
+    let (text, remedy) = found(RecordLateness::HadRoom, 80);
+    assert_eq!(text, because("other load on this host, which took CPU"));
+    assert_eq!(
+        remedy,
+        "Stop it or use an idle host, and rerun. A lower rate does not help."
+    );
+}
+
+#[test]
+fn a_goal_is_not_missed_by_a_delay_of_others_than_the_target() {
+    // Records take 1 ms from their send, and every tenth was sent 5 ms late.
+    let judged = |lateness, goal: &str| {
+        let (_made, mut run) = late(lateness);
+        with_machine(&mut run, 1_000, 0);
+        run.plan = Some(plan(&short().replace("<= 450 ms", goal)));
+        trial(&run).goals[0].clone()
+    };
+    let found = judged(RecordLateness::HadRoom, "<= 3 ms");
+    assert_eq!(found.word, GoalStatus::Undecided);
+    let by_generator = LatenessCause::Generator { is_busy: false };
+    assert_eq!(found.delayed_by, Some(by_generator));
+    let text = kgauge_report::text::goal::goal(&found);
+    let reason = "; inconclusive because records were sent late (cause: the generator)";
+    assert!(text.ends_with(reason), "{text}");
+    // Held in spite of the delay, missed because of the target, and missed without the delay too.
+    for (lateness, goal, word) in [
+        (RecordLateness::HadRoom, "<= 450 ms", GoalStatus::Held),
+        (RecordLateness::Waited, "<= 3 ms", GoalStatus::NotHeld),
+        (RecordLateness::HadRoom, "<= 500 us", GoalStatus::NotHeld),
+    ] {
+        let found = judged(lateness, goal);
+        assert_eq!((found.word, found.delayed_by), (word, None), "{goal}");
+    }
 }
 
 #[test]

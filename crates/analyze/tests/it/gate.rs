@@ -74,11 +74,18 @@ fn a_target_that_was_not_steady_decides_nothing() {
             );
         }
     }
-    let found = rates(&[base, slower], 0.10);
+    let runs = [base, slower];
+    let found = rates(&runs, 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
     let side = MarkedSide::Run;
     let reason = Some(AgainstReason::NotSteady { side });
     assert_eq!(found.figures[0].reason, reason);
+    // Records of a cold broker cost more CPU.
+    let costs = compared(&runs).gate(&of(FigureKind::TargetCpu, 0.10));
+    assert_eq!(costs.figures[0].reason, reason);
+    // What is assumed between runs: 2.80 x 1.5 % x sqrt(2), as if they had been steady.
+    let detectable = found.figures[0].detectable.unwrap();
+    assert!((0.056..0.06).contains(&detectable), "{detectable}");
 }
 
 #[test]
@@ -92,6 +99,13 @@ fn one_repeat_or_a_figure_that_is_missing_opens_no_gate() {
     let found = rates(&[base(), without], 0.10);
     assert_eq!(found.word(), GateVerdict::Undecided);
     let reason = Some(AgainstReason::NoFigure { is_baseline: false });
+    assert_eq!(found.figures[0].reason, reason);
+    let mut without = kafka(&made.dir(), "1.0.2", &[1000.0, 1001.0]);
+    without.summary.trials[0].flows[0].throughput = None;
+    let ours = kafka(&made.dir(), "4.3.1", &[1000.0, 1001.0]);
+    let found = rates(&[without, ours], 0.10);
+    assert_eq!(found.word(), GateVerdict::Undecided);
+    let reason = Some(AgainstReason::NoFigure { is_baseline: true });
     assert_eq!(found.figures[0].reason, reason);
     let nothing = compared(&[base(), base()]).gate(&of(FigureKind::PerPrice, 0.10));
     assert_eq!(nothing.unjudged.len(), 1);

@@ -17,6 +17,11 @@ use crate::texts::limit;
 
 /// The closed run on a machine of two processors of which so much had nothing to do in each second.
 fn on_machine(idle_ms: u64) -> (Made, RunRead) {
+    on_virtual_machine(idle_ms, 0)
+}
+
+/// The same, where a hypervisor took so much in each second.
+fn on_virtual_machine(idle_ms: u64, stolen_ms: u64) -> (Made, RunRead) {
     let (made, mut run) = whole_closed_run();
     let look = |second: u64| Evidence {
         at_unix_ms: 1_000 + second * 1_000,
@@ -27,7 +32,10 @@ fn on_machine(idle_ms: u64) -> (Made, RunRead) {
         at_ns: Some(second * SECOND_NS),
         subject: Subject::Host,
         kind: EvidenceKind::Idle(IdleTime {
-            values: Readings::from([(MetricId::CpuIdle, second * idle_ms * 1_000_000)]),
+            values: Readings::from([
+                (MetricId::CpuIdle, second * idle_ms * MS_NS),
+                (MetricId::CpuStolen, second * stolen_ms * MS_NS),
+            ]),
         }),
     };
     run.evidence.extend((0..=10).map(look));
@@ -64,6 +72,19 @@ fn a_machine_that_other_programs_fill_is_limited_by_them() {
         "Of this machine's 2 processors: the generator used 0.60, the target 0.20, other programs \
          1.12, 0.08 were idle.",
     );
+}
+
+#[test]
+fn a_machine_that_the_hypervisor_took_is_limited_by_it_and_not_by_other_programs() {
+    let (_made, run) = on_virtual_machine(80, 800);
+    let limit = limit(&run);
+    assert_eq!(limit.word, Bottleneck::Hypervisor, "{limit:?}");
+    assert_eq!(
+        limit.sentence,
+        "Bottleneck: the hypervisor took 40 % of the CPU. Use a machine with dedicated CPUs, and \
+         rerun."
+    );
+    limit.assert_evidence("other programs 0.32, the hypervisor took 0.80, 0.08 were idle.");
 }
 
 /// The same, where nobody but load and target uses the processors.

@@ -1,7 +1,8 @@
 //! Summaries with known answers.
 
+use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::{
-    GeneratorState, GoalStatus, PublishedStatus, RunHeadline, Status, WarningKind,
+    FlowSteadiness, GeneratorState, GoalStatus, PublishedStatus, RunHeadline, Status, WarningKind,
 };
 use kgauge_analyze::{Series, Summary};
 use kgauge_results::run::{RepeatOutcome, Replication};
@@ -69,6 +70,15 @@ fn a_stored_summary_has_the_figures_of_a_list_of_runs() {
         closed.p99_ns, None,
         "the latency of a closed loop means nothing"
     );
+    assert_eq!(closed.steadiness, Steadiness::Steady);
+    let mut warming = Summary::of(&run);
+    warming.trials[0].flows[0].steadiness = Some(FlowSteadiness {
+        verdict: Steadiness::Warming,
+        ..FlowSteadiness::default()
+    });
+    let stored = serde_json::to_string(&warming).unwrap();
+    let warming = RunHeadline::of_summary(&stored).unwrap();
+    assert_eq!(warming.steadiness, Steadiness::Warming);
     assert_eq!(RunHeadline::of_summary("{}"), None);
 }
 

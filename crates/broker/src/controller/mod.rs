@@ -68,6 +68,10 @@ pub struct Controller {
     outputs: Vec<ControllerOutput>,
 }
 
+/// How the cluster id of every embedded cluster begins, so that clients recognise one. The id is still one of Kafka's
+/// form, 22 characters of base64url; of Apache Kafka's random ones, one in 64^6 begins like that.
+pub const CLUSTER_ID_PREFIX: &str = "kgauge";
+
 /// What a controller wants done.
 #[derive(Debug)]
 pub enum ControllerOutput {
@@ -102,9 +106,13 @@ impl Controller {
             fixed: &fixed,
         });
         let mut random = SmallRandom::new(seed);
-        let (journal, metadata) = Journal::open(storage, dir, || MetadataRecord::Cluster {
-            cluster_id: Uuid(random.uuid_bytes()).to_string(),
-            version: 0,
+        let (journal, metadata) = Journal::open(storage, dir, || {
+            let whole = Uuid(random.uuid_bytes()).to_string();
+            let rest = whole.chars().skip(CLUSTER_ID_PREFIX.len());
+            MetadataRecord::Cluster {
+                cluster_id: CLUSTER_ID_PREFIX.chars().chain(rest).collect(),
+                version: 0,
+            }
         })?;
         let topics = metadata.image.topics.values();
         let partitions = topics.flat_map(|topic| &topic.partitions);

@@ -310,6 +310,8 @@ fn a_restart_keeps_everything_and_leads_in_a_new_epoch() {
         })
     ));
     let cluster_id = Arc::clone(&bench.controller.image().cluster_id);
+    assert!(cluster_id.starts_with(CLUSTER_ID_PREFIX), "{cluster_id}");
+    assert_eq!(cluster_id.len(), 22);
     bench.controller = open(&bench.storage);
     register(&mut bench.controller, 1);
     let image = bench.controller.image();

@@ -35,6 +35,11 @@ fn commands_have_their_help_there_too() {
         shown(&["help", "cluster", "up"]),
         shown(&["cluster", "up", "--help"])
     );
+    let up = shown(&["cluster", "up", "--help"]);
+    // What listens on all addresses is advertised as localhost, and in a container that is the container.
+    let example = "  kgauge cluster up --listen 0.0.0.0 --advertise host.docker.internal\n";
+    assert!(up.contains(example), "{up}");
+    assert!(up.contains("`localhost` for"), "{up}");
     let topics = "topics: scenario, marks, targets, kubernetes, exit-codes";
     check_refused(
         &["help", "nonsense"],

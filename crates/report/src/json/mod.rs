@@ -69,7 +69,7 @@ fn put_count(tree: Option<&mut JsonTree>, check: Option<&CountCheck>, summary: &
 fn put_warnings(tree: &mut JsonTree, warnings: &[Warning], trial: Option<&TrialSummary>) {
     for (tree, warning) in tree.items("warnings").zip(warnings) {
         tree.put("text", text::warning::with_flow(warning, trial));
-        tree.put("remedy", text::warning::remedy(warning.kind()));
+        tree.put("remedy", text::warning::remedy(&warning.finding));
     }
 }
 

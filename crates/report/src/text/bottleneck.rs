@@ -17,7 +17,7 @@ const PART_MS_MIN: f64 = 0.005;
 pub fn sentence(limit: &LimitVerdict, trial: &TrialSummary) -> String {
     match limit.word {
         Bottleneck::Load => kept_up(limit, trial),
-        _ => format!("Bottleneck: {}", bottleneck(limit)),
+        _ => format!("Bottleneck: {}", bottleneck(limit, trial)),
     }
 }
 
@@ -25,7 +25,7 @@ pub fn sentence(limit: &LimitVerdict, trial: &TrialSummary) -> String {
 pub fn below_heading(limit: &LimitVerdict, trial: &TrialSummary) -> String {
     match limit.word {
         Bottleneck::Load => kept_up(limit, trial),
-        _ => bottleneck(limit),
+        _ => bottleneck(limit, trial),
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn candidates(limit: &LimitVerdict) -> String {
     }
 }
 
-fn bottleneck(limit: &LimitVerdict) -> String {
+fn bottleneck(limit: &LimitVerdict, trial: &TrialSummary) -> String {
     let candidates = candidates(limit);
     match (limit.word, &limit.outage) {
         (Bottleneck::Undecided, _) => match &limit.idle_flow {
@@ -47,6 +47,15 @@ fn bottleneck(limit: &LimitVerdict) -> String {
         },
         (Bottleneck::OtherPrograms, _) => {
             "other load on this host took CPU. Stop it or use an idle host, and rerun.".to_owned()
+        }
+        (Bottleneck::Hypervisor, _) => {
+            let stolen = trial.cpu.stolen_cores.zip(trial.cpu.processors);
+            let taken = stolen.map_or_else(String::new, |(cores, processors)| {
+                format!("{} of ", format::percent(cores / f64::from(processors)))
+            });
+            format!(
+                "the hypervisor took {taken}the CPU. Use a machine with dedicated CPUs, and rerun."
+            )
         }
         (Bottleneck::Target, _) => {
             let faults = match limit.faults {
@@ -92,6 +101,7 @@ pub(crate) fn name(word: Bottleneck) -> &'static str {
         Bottleneck::Generator => "load generator",
         Bottleneck::Broker => "unresponsive broker",
         Bottleneck::OtherPrograms => "other load on this host",
+        Bottleneck::Hypervisor => "hypervisor",
         Bottleneck::Target => "slow responses from the target",
         Bottleneck::Quota => "client quota",
         Bottleneck::Processors => "CPU on this machine",
@@ -123,6 +133,7 @@ pub(crate) fn brief(limit: &LimitVerdict) -> &'static str {
         Bottleneck::RequestHandlers => "request handlers",
         Bottleneck::NetworkThreads => "network threads",
         Bottleneck::Generator
+        | Bottleneck::Hypervisor
         | Bottleneck::Quota
         | Bottleneck::CpuLimit
         | Bottleneck::Disk

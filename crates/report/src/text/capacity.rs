@@ -208,6 +208,7 @@ pub(crate) fn void_cause(cause: &VoidCause) -> String {
         }
         VoidCause::Generator => "the load generator was the bottleneck".to_owned(),
         VoidCause::OtherPrograms => "other load on the host".to_owned(),
+        VoidCause::Hypervisor => "the hypervisor took CPU".to_owned(),
         VoidCause::Failed { why } => format!("failed: {why}"),
     }
 }

@@ -37,14 +37,22 @@ fn line(figure: &GateFigure) -> String {
         figure.run,
         figure.place
     );
-    if let Some(reason) = &figure.reason {
-        return format!("{place}: {}", comparison::unmeasured(reason));
-    }
     let change = if figure.figure.more_is_better() {
         "drop"
     } else {
         "rise"
     };
+    let detectable = match (figure.detectable, &figure.reason) {
+        (Some(part), _) => {
+            let part = format::percent(part);
+            format!("; the smallest detectable {change} is {part}")
+        }
+        (None, Some(AgainstReason::OneRepeat)) => format!("; no {change} was detectable"),
+        (None, _) => String::new(),
+    };
+    if let Some(reason) = &figure.reason {
+        return format!("{place}: {}{detectable}", comparison::unmeasured(reason));
+    }
     let ratio = figure.ratio.map_or_else(String::new, |ratio| {
         let interval = figure.interval.map_or_else(String::new, |found| {
             format!(
@@ -54,12 +62,6 @@ fn line(figure: &GateFigure) -> String {
             )
         });
         format!("{}×{interval}, ", format::short(ratio))
-    });
-    let detectable = figure.detectable.map_or_else(String::new, |part| {
-        format!(
-            "; the smallest detectable {change} is {}",
-            format::percent(part)
-        )
     });
     format!(
         "{place}: {ratio}allowed {change} {}{detectable}",
@@ -86,6 +88,7 @@ fn remedy(figures: &[&GateFigure]) -> String {
     let wide = || {
         let wide = |figure: &&&GateFigure| {
             figure.word == GateVerdict::Undecided
+                && figure.reason.is_none()
                 && figure.detectable.is_some_and(|part| part > figure.allowed)
         };
         figures.iter().filter(wide)
@@ -107,5 +110,46 @@ fn remedy(figures: &[&GateFigure]) -> String {
                 .to_owned()
         }
         (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kgauge_analyze::compare::MarkedSide;
+
+    fn figure(detectable: Option<f64>, reason: Option<AgainstReason>) -> GateFigure {
+        GateFigure {
+            run: "new".to_owned(),
+            place: "orders, writers".to_owned(),
+            figure: FigureKind::Throughput,
+            allowed: 0.10,
+            ratio: Some(0.5),
+            interval: None,
+            detectable,
+            repeats: None,
+            runs: None,
+            word: GateVerdict::Undecided,
+            reason,
+        }
+    }
+
+    #[test]
+    fn a_figure_that_a_reason_leaves_undecided_shows_what_would_have_been_detected() {
+        let side = MarkedSide::Run;
+        let shaky = figure(Some(0.25), Some(AgainstReason::NotSteady { side }));
+        let shaky_line = line(&shaky);
+        assert!(shaky_line.starts_with("inconclusive: "), "{shaky_line}");
+        assert!(
+            shaky_line.ends_with("; the smallest detectable drop is 25 %"),
+            "{shaky_line}"
+        );
+        // More repeats do not make a target steady.
+        assert_eq!(remedy(&[&shaky]), "");
+        let one = line(&figure(None, Some(AgainstReason::OneRepeat)));
+        assert!(one.ends_with("; no drop was detectable"), "{one}");
+        let missing = AgainstReason::NoFigure { is_baseline: true };
+        let missing = line(&figure(None, Some(missing)));
+        assert!(!missing.contains("detectable"), "{missing}");
     }
 }

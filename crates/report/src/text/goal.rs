@@ -6,6 +6,7 @@ use kgauge_analyze::summary::{
 };
 use kgauge_scenario::GoalComparison;
 
+use super::generator;
 use crate::format;
 
 /// `measured 18.4 ms (95 % interval 16.0 to 21.2 ms), goal at most 20 ms`.
@@ -19,6 +20,10 @@ pub fn goal(verdict: &GoalVerdict) -> String {
         (None, None) => String::new(),
     };
     let advice = match (verdict.word, verdict.repeats_needed) {
+        _ if let Some(cause) = verdict.delayed_by => format!(
+            "; inconclusive because records were sent late (cause: {})",
+            generator::subject(cause)
+        ),
         _ if verdict.not_steady => ", but the target was not steady during measurement".to_owned(),
         (GoalStatus::Undecided, Some(repeats)) => format!("; use --repeat {repeats} to decide"),
         (GoalStatus::Undecided, None) => "; use a longer hold to decide".to_owned(),
@@ -127,6 +132,7 @@ mod tests {
             repeats: Some(3),
             repeats_needed: Some(13),
             not_steady: false,
+            delayed_by: None,
             word: GoalStatus::Undecided,
         };
         assert_eq!(

@@ -503,6 +503,7 @@ fn unusable(all: &[UnusableTrials]) -> String {
         let why = match one.why {
             UnusableTrial::NotMeasured => "not measured",
             UnusableTrial::OtherPrograms => "other load on the host",
+            UnusableTrial::Hypervisor => "the hypervisor took CPU",
             UnusableTrial::Warming => "brokers were warming up",
             UnusableTrial::Faults => "with faults",
             UnusableTrial::NoCpu => "CPU time of the brokers unknown",

@@ -2,12 +2,12 @@
 
 use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::{
-    ChangeTime, FlowKind, FlowSummary, SteadinessChange, SteadyFigure, TrialSummary, Warning,
-    WarningFinding as Finding, WarningKind,
+    ChangeTime, FlowKind, FlowSummary, LatenessCause, SteadinessChange, SteadyFigure, TrialSummary,
+    Warning, WarningFinding as Finding, WarningKind,
 };
 use kgauge_results::run::RunStatus;
 
-use super::warning_kind::about;
+use super::warning_kind::{about, kind_of_remedy};
 use super::{agents, bottleneck, flow, generator, replicas, target_note};
 use crate::format;
 
@@ -174,8 +174,15 @@ fn about_records(finding: &Finding) -> Option<String> {
         Finding::RecordsUnresolved { records } => {
             counted(records, "without a known outcome at the end")
         }
-        Finding::RecordsSkipped { records } => {
-            counted(records, "skipped because they were too late")
+        Finding::RecordsSkipped { records, blame } => {
+            let cause = match blame {
+                LatenessCause::None => String::new(),
+                blame => format!(" Cause: {}.", generator::subject(*blame)),
+            };
+            let records = format::counted(*records, "record");
+            Some(format!(
+                "{records} skipped because they were too late.{cause}"
+            ))
         }
         Finding::ClockAnomalies { records } => {
             counted(records, "with timestamps that ran backwards")
@@ -391,6 +398,6 @@ fn steadiness_unknown(detectable: Option<f64>) -> (String, String) {
 }
 
 /// What can be done about a warning; empty where there is nothing to do.
-pub fn remedy(kind: WarningKind) -> &'static str {
-    about(kind).remedy
+pub fn remedy(finding: &Finding) -> &'static str {
+    kind_of_remedy(finding).map_or("", |kind| about(kind).remedy)
 }

@@ -1,6 +1,8 @@
 //! Each kind of warning: its severity, its short title, and its fix.
 
-use kgauge_analyze::summary::WarningKind as Kind;
+use kgauge_analyze::summary::{
+    ClientWait, LatenessCause, WarningFinding as Finding, WarningKind as Kind,
+};
 
 use Severity::{Caution, Grave, Note};
 
@@ -39,8 +41,44 @@ pub(crate) fn about(kind: Kind) -> AboutWarning {
     })
 }
 
-/// What can be done about it in this run: of a quick one, what its size causes.
-pub(crate) fn remedy(kind: Kind, is_quick: bool) -> &'static str {
+/// The warning whose remedy helps: of skipped records, that of their cause. `None` where there is nothing to do.
+pub(crate) fn kind_of_remedy(finding: &Finding) -> Option<Kind> {
+    let Finding::RecordsSkipped { blame, .. } = finding else {
+        return Some(finding.kind());
+    };
+    Some(match blame {
+        LatenessCause::Generator { is_busy: true } => Kind::GeneratorLimited,
+        LatenessCause::Generator { is_busy: false } => Kind::GeneratorLate,
+        LatenessCause::Target { waited_for } => match waited_for {
+            ClientWait::Buffer | ClientWait::Response => Kind::RecordsSkipped,
+            ClientWait::Connection => Kind::BrokerOutage,
+            ClientWait::Leader => Kind::LeadersMoved,
+            ClientWait::Throttle => Kind::Throttled,
+        },
+        LatenessCause::OtherPrograms { .. } => Kind::OtherPrograms,
+        LatenessCause::Hypervisor { .. } => Kind::HypervisorTookCpu,
+        LatenessCause::SharedProcessors => Kind::ProcessorsExhausted,
+        LatenessCause::Unknown => Kind::GeneratorUnknown,
+        LatenessCause::None | LatenessCause::Fault => return None,
+    })
+}
+
+/// What can be done about warnings of one kind in this run: of a quick one, what its size causes.
+pub(crate) fn remedy(findings: &[&Finding], is_quick: bool) -> String {
+    let mut remedies: Vec<&str> = Vec::new();
+    for kind in findings
+        .iter()
+        .filter_map(|finding| kind_of_remedy(finding))
+    {
+        let remedy = of_kind(kind, is_quick);
+        if !remedies.contains(&remedy) {
+            remedies.push(remedy);
+        }
+    }
+    remedies.join(" ")
+}
+
+fn of_kind(kind: Kind, is_quick: bool) -> &'static str {
     match kind {
         Kind::NotSteady if is_quick => {
             "Discard these figures; drop --quick for a longer warm-up and a longer hold."
@@ -327,5 +365,30 @@ mod tests {
     fn each_kind_of_warning_is_in_the_table() {
         let kinds: Vec<Kind> = ABOUT.iter().map(|about| about.kind).collect();
         assert_eq!(kinds, Kind::ALL);
+    }
+
+    #[test]
+    fn a_lower_rate_helps_only_where_the_target_could_not_keep_up() {
+        let skipped = |blame| Finding::RecordsSkipped { records: 5, blame };
+        let by_target = skipped(LatenessCause::Target {
+            waited_for: ClientWait::Response,
+        });
+        let by_broker = skipped(LatenessCause::Target {
+            waited_for: ClientWait::Connection,
+        });
+        let by_others = skipped(LatenessCause::OtherPrograms { cores: 1.0 });
+        let by_fault = skipped(LatenessCause::Fault);
+        let target = "The target did not sustain the offered load; lower the rate.";
+        assert_eq!(remedy(&[&by_target, &by_target], false), target);
+        let outage = "Check the broker logs for why one did not respond, and rerun.";
+        assert_eq!(remedy(&[&by_broker], false), outage);
+        let others = "Stop it or use an idle host, and rerun. A lower rate does not help.";
+        assert_eq!(
+            remedy(&[&by_target, &by_others], false),
+            format!("{target} {others}")
+        );
+        assert_eq!(remedy(&[&by_fault], false), "");
+        let failed = about(Kind::SendsFailed).remedy;
+        assert!(!failed.contains("lower"), "{failed}");
     }
 }

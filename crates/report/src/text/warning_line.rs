@@ -4,6 +4,7 @@ use kgauge_analyze::summary::{Summary, WarningFinding as Finding, WarningKind as
 use kgauge_results::run::RunStatus;
 
 use super::target_note;
+use super::warning_kind::kind_of_remedy;
 use crate::format;
 
 /// Percentiles that are shown at a glance, beyond which few samples are worth a line.
@@ -63,7 +64,7 @@ fn total(findings: &[&Finding]) -> Option<(u64, &'static str)> {
             | Finding::SendsFailed { records }
             | Finding::SendsIndeterminate { records }
             | Finding::RecordsUnresolved { records }
-            | Finding::RecordsSkipped { records }
+            | Finding::RecordsSkipped { records, .. }
             | Finding::ClockAnomalies { records } => (*records, "record"),
             Finding::CopyIncomplete { missing, .. } => (*missing, "acked record"),
             Finding::ConnectionsBroken { lost, .. } => (*lost, "connection"),
@@ -112,6 +113,12 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
         (_, Finding::TargetNote { note }) => {
             let (opening, _) = target_note::text(note);
             (opening.trim_end_matches('.').to_owned(), String::new())
+        }
+        (Kind::RecordsSkipped, first) => {
+            let (matter, _) = constant(kind)?;
+            let by = kind_of_remedy(first);
+            let is_one = findings.iter().all(|finding| kind_of_remedy(finding) == by);
+            (matter, by.filter(|_| is_one).map_or_else(String::new, fix))
         }
         (Kind::OtherPrograms, _) => {
             let late = Finding::OtherPrograms {
@@ -200,11 +207,7 @@ const LINES: [(Kind, &str, &str); 38] = [
         "# with a wrong checksum",
         "check the brokers' disks",
     ),
-    (
-        Kind::SendsFailed,
-        "# failed",
-        "see events.jsonl; lower the rate",
-    ),
+    (Kind::SendsFailed, "# failed", "see events.jsonl"),
     (Kind::NoWorkDone, "a flow did no work", "see events.jsonl"),
     (
         Kind::ConnectionsBroken,
@@ -353,6 +356,14 @@ const LINES: [(Kind, &str, &str); 38] = [
         "compare the repeats",
     ),
 ];
+
+/// What helps against the cause of skipped records.
+fn fix(kind: Kind) -> String {
+    match kind {
+        Kind::OtherPrograms => "stop other load on this host".to_owned(),
+        _ => constant(kind).map_or_else(String::new, |(_, fix)| fix),
+    }
+}
 
 /// `None` of what the conditions of the run say: what load and brokers share.
 fn constant(kind: Kind) -> Option<(String, String)> {

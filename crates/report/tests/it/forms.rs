@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use kgauge_analyze::Summary;
+use kgauge_analyze::statistics::Steadiness;
+use kgauge_analyze::summary::FlowSteadiness;
 use kgauge_report::{render_csv, render_markdown};
 use kgauge_results::RunRead;
 
@@ -138,6 +140,19 @@ fn the_csv_matches_the_golden_file() {
         "figures.csv",
         &render_csv(&complete().run, &complete().summary),
     );
+}
+
+#[test]
+fn the_csv_marks_figures_that_were_not_steady() {
+    let mut summary = complete().summary.clone();
+    summary.trials[0].flows[0].steadiness = Some(FlowSteadiness {
+        verdict: Steadiness::Warming,
+        ..FlowSteadiness::default()
+    });
+    let records = parse(&render_csv(&complete().run, &summary));
+    let (head, rows) = records.split_first().unwrap();
+    let column = head.iter().position(|found| found == "steadiness");
+    assert_eq!(rows[0][column.unwrap()], "warming");
 }
 
 /// Reads CSV by the RFC; panics where it is none.

@@ -1,7 +1,7 @@
 //! The page of a real run folder: what it promises whatever is in it.
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{Warning, WarningFinding, WarningKind};
+use kgauge_analyze::summary::{Warning, WarningFinding};
 use kgauge_report::{render_html, text};
 use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
@@ -457,7 +457,7 @@ fn what_must_be_known_first_is_a_short_sentence_each_with_its_evidence_folded() 
         finding: WarningFinding::GeneratorLimited,
     });
     trial.cpu.generator_thread_use_max = Some(0.98);
-    let remedy = text::warning::remedy(WarningKind::GeneratorLimited);
+    let remedy = text::warning::remedy(&WarningFinding::GeneratorLimited);
     let page = render_html(&made.run, &summary);
     assert_balanced(&page);
     let seen = above_the_answer(&page);

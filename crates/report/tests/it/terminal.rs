@@ -299,6 +299,8 @@ fn only_of_apache_kafka_a_figure_stands_beside_what_others_published() {
     let kafka = text(TargetKind::Kafka);
     assert!(kafka.contains(" vs. published"), "{kafka}");
     assert!(kafka.contains(" 6.96×"), "{kafka}");
+    let own = text(TargetKind::ExistingEmbedded);
+    assert!(!own.contains("published"), "{own}");
     let embedded = text(TargetKind::Embedded);
     assert!(!embedded.contains("published"), "{embedded}");
     assert!(embedded.contains("kgauge's embedded cluster, 1 broker (not Apache Kafka)"));

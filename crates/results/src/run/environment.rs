@@ -169,7 +169,7 @@ impl TargetRecord {
     /// that kgauge started.
     pub fn address(&self) -> Option<String> {
         let (first, more) = self.bootstrap_servers.split_first()?;
-        if self.kind != TargetKind::Existing {
+        if !self.kind.is_existing() {
             return None;
         }
         Some(match more.len() {

@@ -112,6 +112,8 @@ pub enum VoidCause {
     Generator,
     /// Other programs used the machine's processors.
     OtherPrograms,
+    /// The hypervisor took processors from this virtual machine.
+    Hypervisor,
     /// The trial failed.
     Failed {
         /// In words.

@@ -94,7 +94,7 @@ fn party_of(word: &str) -> BlamedParty {
         "generator" => BlamedParty::Generator,
         "broker" | "target" | "quota" | "cpu-limit" | "disk" | "hot-broker" | "replication"
         | "request-handlers" | "network-threads" | "network-card" => BlamedParty::Target,
-        "other-programs" => BlamedParty::Others,
+        "other-programs" | "hypervisor" => BlamedParty::Others,
         "processors" => BlamedParty::Machine,
         "batching" | "buffer" | "consumer" => BlamedParty::Settings,
         _ => BlamedParty::Nobody,

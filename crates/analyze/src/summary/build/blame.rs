@@ -87,12 +87,12 @@ impl LatenessEvidence<'_> {
             ClientWait::Buffer | ClientWait::Response => true,
             ClientWait::Connection | ClientWait::Leader | ClientWait::Throttle => false,
         };
-        match self.crowd() {
-            // The target shares the machine: it was slow because others had the processors.
-            Some(cores) if is_reachable && !self.has_outage && self.is_target_starved() => {
-                LatenessCause::OtherPrograms { cores }
-            }
-            _ => LatenessCause::Target { waited_for },
+        // The target shares the machine: it may be slow because others had the processors.
+        let is_starved = is_reachable && !self.has_outage && self.is_target_starved();
+        match crowd(self.cpu).filter(|_| is_starved) {
+            Some(Crowd::Programs { cores }) => LatenessCause::OtherPrograms { cores },
+            Some(Crowd::Hypervisor { cores }) => LatenessCause::Hypervisor { cores },
+            None => LatenessCause::Target { waited_for },
         }
     }
 
@@ -104,20 +104,17 @@ impl LatenessEvidence<'_> {
             Some(queued) => queued >= QUEUED_PER_LATE * late_part,
             None => self.idle_below(IDLE_PART),
         };
-        match (self.crowd(), self.stolen(has_waited)) {
+        match (crowd(self.cpu), self.stolen(has_waited)) {
             // Time that a control group takes away looks like a wait for a processor.
             _ if is_busy || self.is_held() => LatenessCause::Generator { is_busy },
-            (Some(cores), _) if has_waited => LatenessCause::OtherPrograms { cores },
+            (Some(Crowd::Programs { cores }), _) if has_waited => {
+                LatenessCause::OtherPrograms { cores }
+            }
             (_, Some(cores)) => LatenessCause::Hypervisor { cores },
             _ if has_waited && self.is_shared => LatenessCause::SharedProcessors,
             _ if used.is_none() => LatenessCause::Unknown,
             _ => LatenessCause::Generator { is_busy },
         }
-    }
-
-    /// How many cores other programs used, where that is worth naming them.
-    fn crowd(&self) -> Option<f64> {
-        crowd(self.cpu)
     }
 
     /// How many cores the hypervisor took, where that explains late records.
@@ -167,11 +164,23 @@ pub(super) fn is_kept_waiting(cpu: &CpuSummary) -> bool {
     cpu.target_queued_part.is_none() || longest.is_some_and(|part| part >= QUEUED_PART)
 }
 
-/// How many cores other programs used, where that is a fifth of the machine or more.
-pub(super) fn crowd(cpu: &CpuSummary) -> Option<f64> {
+/// Who besides generator and target had a fifth of the machine or more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Crowd {
+    Programs { cores: f64 },
+    Hypervisor { cores: f64 },
+}
+
+/// Whichever of other programs and the hypervisor had more of the machine, where that is a fifth or more.
+pub(super) fn crowd(cpu: &CpuSummary) -> Option<Crowd> {
     let enough = OTHERS_PART * f64::from(cpu.processors?);
-    let cores = cpu.others_cores? + cpu.stolen_cores.unwrap_or(0.0);
-    (cores >= enough).then_some(cores)
+    let programs = cpu.others_cores.unwrap_or(0.0);
+    let stolen = cpu.stolen_cores.unwrap_or(0.0);
+    let (crowd, cores) = match programs >= stolen {
+        true => (Crowd::Programs { cores: programs }, programs),
+        false => (Crowd::Hypervisor { cores: stolen }, stolen),
+    };
+    (cores >= enough).then_some(crowd)
 }
 
 #[cfg(test)]
@@ -347,6 +356,14 @@ mod tests {
         stolen.idle_cores = Some(0.5);
         let found = judged(&lateness(0.0), &stolen, None);
         assert_eq!(found, LatenessCause::SharedProcessors);
+        // What it takes is never the other programs', however much it is and whoever waited.
+        (stolen.stolen_cores, stolen.idle_cores) = (Some(0.5), Some(0.05));
+        let by_hypervisor = LatenessCause::Hypervisor { cores: 0.5 };
+        assert_eq!(judged(&lateness(0.0), &stolen, None), by_hypervisor);
+        let waited_for = Some(ClientWait::Response);
+        let found = judged(&lateness(0.10), &stolen, waited_for);
+        assert_eq!(found, by_hypervisor);
+        stolen.stolen_cores = Some(0.07);
         // And a thread that did not wait was not kept waiting.
         (stolen.idle_cores, stolen.generator_queued_part) = (Some(1.85), Some(0.0));
         assert_eq!(judged(&lateness(0.0), &stolen, None), OWN);

@@ -300,17 +300,17 @@ pub fn void_cause(
     let mut causes = causes
         .map(|lateness| lateness.blame)
         .chain([trial.generator.blame]);
-    let is_generator = |cause: LatenessCause| matches!(cause, LatenessCause::Generator { .. });
-    let is_others = |cause: LatenessCause| matches!(cause, LatenessCause::OtherPrograms { .. });
     let limit = trial.limit.as_ref().map(|limit| limit.word);
     match limit {
         Some(Bottleneck::Generator) => return Some(VoidCause::Generator),
         Some(Bottleneck::OtherPrograms) => return Some(VoidCause::OtherPrograms),
+        Some(Bottleneck::Hypervisor) => return Some(VoidCause::Hypervisor),
         _ => {}
     }
     causes.find_map(|cause| match cause {
-        cause if is_generator(cause) => Some(VoidCause::Generator),
-        cause if is_others(cause) => Some(VoidCause::OtherPrograms),
+        LatenessCause::Generator { .. } => Some(VoidCause::Generator),
+        LatenessCause::OtherPrograms { .. } => Some(VoidCause::OtherPrograms),
+        LatenessCause::Hypervisor { .. } => Some(VoidCause::Hypervisor),
         _ => None,
     })
 }

@@ -53,7 +53,8 @@ impl Holds {
         };
         // Brokers that were started again meanwhile are not watched one by one.
         let target = target.max(self.mean(|one| Some(one.started)).unwrap_or(0.0));
-        let left_over = || Some((processors? - cpu.idle_cores?).max(0.0));
+        let stolen = cpu.stolen_cores.unwrap_or(0.0);
+        let left_over = || Some((processors? - cpu.idle_cores? - stolen).max(0.0));
         let busy = self.mean(|one| one.busy).or_else(left_over)?;
         let beside = self.mean(|one| Some(one.beside)).unwrap_or(0.0);
         let feeding = cpu.feeding_cores.unwrap_or(0.0);

@@ -6,8 +6,8 @@ use super::hold::MeasuredRepeats;
 use super::latency::percentile;
 use crate::statistics::{Interval, Spread, Steadiness, t_95};
 use crate::summary::{
-    FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict, MetricUnit,
-    PublishedComparison, PublishedReason, SteadyFigure,
+    FlowSummary, GeneratorState, GeneratorVerdict, GoalStatus, GoalVerdict, LatenessCause,
+    MetricUnit, PublishedComparison, PublishedReason, SteadyFigure,
 };
 use kgauge_results::histogram::Quantile;
 use kgauge_results::slice::TimeKind;
@@ -126,6 +126,7 @@ impl FigureSource<'_> {
             repeats: None,
             repeats_needed: None,
             not_steady: false,
+            delayed_by: None,
             word: GoalStatus::NotMeasured,
         };
         let Some(value) = self.value(&goal.figure) else {
@@ -153,7 +154,29 @@ impl FigureSource<'_> {
                 verdict.not_steady = true;
             }
         }
+        if verdict.word == GoalStatus::NotHeld
+            && let Some(cause) = self.foreign_delay(goal)
+        {
+            verdict.word = GoalStatus::Undecided;
+            verdict.delayed_by = Some(cause);
+        }
         verdict
+    }
+
+    /// What else than the target may have made a latency miss its goal; `None` where service times miss it too, which
+    /// begin when a record is sent.
+    fn foreign_delay(&self, goal: &Goal) -> Option<LatenessCause> {
+        let flow = self.flow(&goal.figure)?;
+        let service = match goal.figure.metric {
+            Metric::Latency(stat) => self.time(flow, TimeKind::Service, stat),
+            Metric::EndToEnd(_) => None,
+            _ => return None,
+        };
+        if service.is_some_and(|service| goal_word(goal, &service) == GoalStatus::NotHeld) {
+            return None;
+        }
+        let cause = flow.lateness.as_ref()?.blame;
+        cause.is_in_latencies().then_some(cause)
     }
 
     fn compare(&self, published: &PublishedValue) -> PublishedComparison {

@@ -164,7 +164,9 @@ fn about_generator(trial: &TrialSummary) -> Option<Finding> {
     if trial.repeats_measured == 0 {
         return None;
     }
-    let is_full_of_others = blame::crowd(&trial.cpu).is_some() && blame::is_full(&trial.cpu);
+    let crowd = blame::crowd(&trial.cpu);
+    let is_full_of_others =
+        matches!(crowd, Some(blame::Crowd::Programs { .. })) && blame::is_full(&trial.cpu);
     match (trial.generator.word, trial.generator.blame) {
         (GeneratorState::Limited, _) => Some(Finding::GeneratorLimited),
         (GeneratorState::Unknown, _) => Some(Finding::GeneratorUnknown),
@@ -194,9 +196,6 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
     count(counts.indeterminate, |records| {
         Finding::SendsIndeterminate { records }
     });
-    count(counts.skipped, |records| Finding::RecordsSkipped {
-        records,
-    });
     count(counts.clock_anomalies, |records| Finding::ClockAnomalies {
         records,
     });
@@ -204,6 +203,14 @@ fn about_records(warnings: &mut Warnings, flow: &FlowSummary, partial: bool) {
         count(counts.unresolved.unsigned_abs(), |records| {
             Finding::RecordsUnresolved { records }
         });
+    }
+    if counts.skipped > 0 {
+        let lateness = flow.lateness.as_ref();
+        let skipped = Finding::RecordsSkipped {
+            records: counts.skipped,
+            blame: lateness.map_or(LatenessCause::None, |lateness| lateness.blame),
+        };
+        warnings.add(Some(flow), skipped);
     }
     if let Some(throttling) = &flow.throttling {
         let throttled = Finding::Throttled {

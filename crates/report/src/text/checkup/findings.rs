@@ -273,6 +273,7 @@ fn bottleneck_advice(word: Bottleneck) -> &'static str {
         Bottleneck::Generator | Bottleneck::OtherPrograms => {
             "run kgauge on a separate machine with more cores."
         }
+        Bottleneck::Hypervisor => "use a machine with dedicated CPUs.",
         Bottleneck::Broker | Bottleneck::Target => "check the brokers' logs and garbage collector.",
         Bottleneck::Quota => "raise the quota.",
         Bottleneck::Consumer => "add consumers.",

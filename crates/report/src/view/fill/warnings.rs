@@ -126,7 +126,7 @@ impl Group<'_> {
             evidence,
             words: shared.unwrap_or_default().to_owned(),
             items,
-            remedy: remedy(self.kind, is_quick).to_owned(),
+            remedy: remedy(&self.findings, is_quick),
         }
     }
 

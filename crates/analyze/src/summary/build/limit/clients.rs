@@ -164,9 +164,8 @@ fn at_full_speed<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = &'a FlowSumma
 pub(super) fn late(facts: &Facts<'_>, findings: &mut Findings) {
     let generator = &facts.trial.generator;
     let word = match generator.blame {
-        LatenessCause::OtherPrograms { .. } | LatenessCause::Hypervisor { .. } => {
-            Bottleneck::OtherPrograms
-        }
+        LatenessCause::OtherPrograms { .. } => Bottleneck::OtherPrograms,
+        LatenessCause::Hypervisor { .. } => Bottleneck::Hypervisor,
         LatenessCause::SharedProcessors => Bottleneck::Processors,
         LatenessCause::Generator { .. } => Bottleneck::Generator,
         LatenessCause::None

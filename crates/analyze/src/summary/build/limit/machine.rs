@@ -1,5 +1,6 @@
 //! The machine as a suspect: processors, limits on them, disks.
 
+use super::super::blame::Crowd;
 use super::super::{agents, blame};
 use super::facts::Facts;
 use super::{Findings, Weight};
@@ -25,21 +26,22 @@ const QUEUE_MEAN: f64 = 4.0;
 const BUSY_PART_NEAR: f64 = 0.60;
 
 /// The machine that makes the load may have no more to give: to load and target where they share it, or because other
-/// programs use it.
+/// programs or the hypervisor use it.
 pub(super) fn processors(facts: &Facts<'_>, findings: &mut Findings) {
     let cpu = &facts.trial.cpu;
     let (Some(count), Some(_)) = (cpu.processors, cpu.generator_cores) else {
         return;
     };
     let idle = cpu.idle_cores.map(|idle| idle / f64::from(count));
-    let is_crowded = blame::crowd(cpu).is_some();
-    let (word, part) = match is_crowded {
-        true => (Bottleneck::OtherPrograms, idle),
-        false => (Bottleneck::Processors, facts.idle_part()),
+    let crowd = blame::crowd(cpu);
+    let (word, part) = match crowd {
+        Some(Crowd::Programs { .. }) => (Bottleneck::OtherPrograms, idle),
+        Some(Crowd::Hypervisor { .. }) => (Bottleneck::Hypervisor, idle),
+        None => (Bottleneck::Processors, facts.idle_part()),
     };
     let Some(part) = part else { return };
     // Others that kept nobody waiting took what was free.
-    let is_felt = !is_crowded || blame::is_kept_waiting(cpu);
+    let is_felt = crowd.is_none() || blame::is_kept_waiting(cpu);
     let weight = Weight::of(part <= IDLE_PART && is_felt, part <= IDLE_PART_NEAR);
     findings.note(word, weight, LimitFact::Processors);
 }

@@ -101,11 +101,12 @@ impl Findings {
 }
 
 /// All that limits only while brokers answer.
-const ALL_BUT_OUTAGES: [Bottleneck; 15] = [
+const ALL_BUT_OUTAGES: [Bottleneck; 16] = [
     Bottleneck::Target,
     Bottleneck::Generator,
     Bottleneck::Quota,
     Bottleneck::OtherPrograms,
+    Bottleneck::Hypervisor,
     Bottleneck::Processors,
     Bottleneck::CpuLimit,
     Bottleneck::Disk,
@@ -125,7 +126,7 @@ fn explains(word: Bottleneck) -> &'static [Bottleneck] {
     match word {
         // Whoever waits for a broker that does not answer does nothing else, and neither do the other brokers.
         W::Broker => &ALL_BUT_OUTAGES,
-        W::OtherPrograms => &[
+        W::OtherPrograms | W::Hypervisor => &[
             W::Target,
             W::Processors,
             W::RequestHandlers,
@@ -153,6 +154,7 @@ fn explains(word: Bottleneck) -> &'static [Bottleneck] {
         ],
         W::Generator => &[
             W::OtherPrograms,
+            W::Hypervisor,
             W::Processors,
             W::Buffer,
             W::Consumer,
@@ -329,6 +331,7 @@ mod tests {
             W::Generator,
             W::Broker,
             W::OtherPrograms,
+            W::Hypervisor,
             W::Target,
             W::Quota,
             W::Processors,

@@ -80,7 +80,11 @@ pub(super) fn cards(facts: &Facts<'_>, findings: &mut Findings) {
             findings.note(Bottleneck::NetworkCard, weight, card.fact());
         }
         if weight == Weight::Strong && card.full >= FULL_TIME_ALWAYS {
-            let others = [Bottleneck::Processors, Bottleneck::OtherPrograms];
+            let others = [
+                Bottleneck::Processors,
+                Bottleneck::OtherPrograms,
+                Bottleneck::Hypervisor,
+            ];
             findings.strong.retain(|word| !others.contains(word));
         }
     }
