@@ -120,8 +120,8 @@ pub(super) fn proof_gains(plan: &TunePlan, phase: &TunePhase) -> Vec<f64> {
     ratios.map(|ratio| race::sign(plan) * ratio).collect()
 }
 
-/// What a proof says. A clear gain below the width stays open, because it counts as none: more pairs may show that it is
-/// above. What a preset costs or saves has no such bound.
+/// What a proof says. A clear gain below the width counts as none, so it stays open: more pairs may show that it is
+/// above. What a preset costs has no such bound.
 pub(crate) fn judge_proof(plan: &TunePlan, phase: &TunePhase) -> PairDecision {
     let gains = proof_gains(plan, phase);
     let gain = mean(gains.iter().copied()).unwrap_or_default();

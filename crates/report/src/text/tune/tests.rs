@@ -127,8 +127,8 @@ fn a_recommendation_has_its_proof_its_lines_and_their_reasons() {
         left_out(&with_values),
         [
             "acks: decides what an ack means (--durability-may-change)",
-            "linger.ms=100, linger.ms=200: at most 8 candidates race; other values only if the first \
-             one clearly helps"
+            "linger.ms=100, linger.ms=200: at most 8 candidates race; other values only if the \
+             first one clearly helps"
         ]
     );
     assert_eq!(left_out(&search).len(), 1);
@@ -210,12 +210,12 @@ fn a_search_without_candidates_names_the_causes() {
     ];
     assert_eq!(
         answer(&search),
-        "Nothing was tried: topic.partitions: cannot be changed on this target; segment.ms: already \
-         in force."
+        "Nothing was tried: topic.partitions: cannot be changed on this target; segment.ms: \
+         already in force."
     );
     search.left_out = vec![left_out("linger.ms", LeftOutCause::OtherBottleneck)];
-    let start = "Nothing was tried: no setting may change here that acts on the bottleneck (producer \
-                 buffer)";
+    let start = "Nothing was tried: no setting may change here that acts on the bottleneck \
+                 (producer buffer)";
     assert_eq!(answer(&search), format!("{start}."));
     search.left_out.push(left_out("acks", LeftOutCause::Scope));
     let end = ", and --try leaves out others.";
