@@ -12,7 +12,7 @@ use kgauge_results::run::{LeftOutCause, TuneEnd, TuneMeasure, TuneRecord, VoidCa
 use kgauge_scenario::{AbMetric, FlowPlan, Plan, RepeatKey, Shape, TargetKind, Trial, TunePlan};
 use kgauge_target::TargetFacts;
 
-use crate::error::{OrRunError, RunError};
+use crate::error::{OrRunError, RunError, in_one_line};
 use crate::fit::drop_unsupported;
 use crate::observer::RunEvent;
 use crate::open_run::EarlierAttempt;
@@ -103,7 +103,7 @@ impl ActiveTune {
                 seed: self.seed,
             };
             match next_move(&progress) {
-                TuneMove::Choose => self.choose(session)?,
+                TuneMove::Choose => self.choose(session, plan)?,
                 TuneMove::Open(phase) => {
                     self.record.phases.push(phase);
                     session
@@ -238,7 +238,7 @@ impl ActiveTune {
     }
 
     /// Looks at the settings in force, and chooses what to try; or ends the search, if they cannot be judged.
-    fn choose(&mut self, session: &mut Session<'_>) -> Result<(), RunError> {
+    fn choose(&mut self, session: &mut Session<'_>, plan: &Plan) -> Result<(), RunError> {
         let read = RunRead::open(session.folder.dir()).or_unwritable()?;
         let summary = Summary::of(&read);
         let Some(today) = summary.trials.first() else {
@@ -260,10 +260,11 @@ impl ActiveTune {
             broker_count: self.broker_count(),
             release: version.and_then(oldest_release),
             owns_brokers: self.facts.kind != TargetKind::Existing,
+            owns_topic: session.request.existing_topic.is_none(),
             limit: today.limit.as_ref(),
         };
-        let changed = |changes: &[(String, String)]| self.changed(session.request, changes);
-        let mut choice = choose(&self.plan, &now, &changed);
+        let mut changed = |changes: &[(String, String)]| self.changed(session, plan, changes);
+        let mut choice = choose(&self.plan, &now, &mut changed);
         fit_to_budget(&self.plan, &self.record, &mut choice);
         choice.other_rate = full_speed(base, today).map(|rate| OTHER_RATE_PART * rate);
         let mut keep = self.plan.keep.iter();
@@ -279,7 +280,8 @@ impl ActiveTune {
     /// The trial with changes, if scenario and target accept them.
     fn changed(
         &self,
-        request: &RunRequest<'_>,
+        session: &mut Session<'_>,
+        plan: &Plan,
         changes: &[(String, String)],
     ) -> Result<Trial, LeftOutCause> {
         let trial = self
@@ -289,9 +291,19 @@ impl ActiveTune {
         if needed > self.broker_count() {
             return Err(LeftOutCause::Brokers { needed });
         }
-        match request.target.can_serve(&trial) {
-            Ok(()) => Ok(trial),
-            Err(_) => Err(LeftOutCause::Target),
+        if session.request.target.can_serve(&trial).is_err() {
+            return Err(LeftOutCause::Target);
+        }
+        let mut alone = Plan {
+            trials: vec![trial.clone()],
+            ..plan.clone()
+        };
+        match drop_unsupported(&mut alone, &self.facts, &mut session.cluster) {
+            Err(RunError::Input(why)) => Err(LeftOutCause::Refused {
+                why: in_one_line(&why),
+            }),
+            // A cluster that does not answer ends the run at its next repeat.
+            Ok(_) | Err(_) => Ok(trial),
         }
     }
 }

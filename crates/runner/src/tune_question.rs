@@ -10,6 +10,7 @@ use kgauge_scenario::{FlowPlan, LISTED, Trial, TuneGoal, TuneOptions, TunePlan};
 
 use crate::error::{OrRunError, RunError};
 use crate::question::Question;
+use crate::tune_trials::check_candidates;
 
 /// The question of a run that searches for better settings.
 ///
@@ -26,6 +27,7 @@ pub fn tuned(mut question: Question, options: &TuneOptions) -> Result<Question, 
     }
     let mut trial = question.only_trial("tuning")?;
     let plan = TunePlan::new(options, &trial).or_bad_input()?;
+    check_candidates(&question, &plan.own)?;
     check_budget(plan.budget_ns, &trial)?;
     trial.name = "settings in force".to_owned();
     trial.factors = vec![(LISTED.to_owned(), trial.name.clone())];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kgauge_results::run::{
     LeftOutCause, TuneArm, TuneChoice, TuneOption, TunePhaseKind, TuneRecord,
 };
-use kgauge_scenario::{LISTED, Plan, ProduceFlow, Scenario, Size, Trial};
+use kgauge_scenario::{LISTED, Plan, ProduceFlow, Scenario, Size, Trial, TuneSetting};
 
 use crate::error::RunError;
 use crate::open_run::EarlierAttempt;
@@ -64,32 +64,21 @@ impl TuneTrials {
         if changes.is_empty() {
             return Ok(self.base.clone());
         }
-        let mut scenario = self.scenario.clone();
-        let refused = |error: &dyn std::fmt::Display| crate::error::in_one_line(&error.to_string());
-        scenario.set_all(changes).map_err(|error| refused(&error))?;
-        let mut trials = scenario.trials(self.size);
-        let Some(trial) = (!trials.is_empty()).then(|| trials.swap_remove(0)) else {
-            return Err("the scenario has no trial of this size".to_owned());
-        };
         Ok(Trial {
             question: self.base.question.clone(),
-            ..unjudged(trial)
+            ..unjudged(changed(&self.scenario, self.size, changes)?)
         })
     }
 
-    /// The trial with the changes of a candidate; or why it is none: it changes nothing, or more than a setting.
+    /// The trial with the changes of a candidate; or why it is none.
     pub(crate) fn candidate(
         &self,
         changes: &[(String, String)],
         durability_may_change: bool,
     ) -> Result<Trial, LeftOutCause> {
-        let refused = |why| LeftOutCause::Refused { why };
-        let trial = self.changed(changes).map_err(refused)?;
+        let trial = self.changed(changes);
+        let trial = trial.map_err(|why| LeftOutCause::Refused { why })?;
         let written = &self.written;
-        if !has_same_load(&trial, written) {
-            let why = "it changes the load, not a setting".to_owned();
-            return Err(refused(why));
-        }
         if !durability_may_change && trial.durability() != written.durability() {
             return Err(LeftOutCause::Durability);
         }
@@ -173,6 +162,42 @@ impl TuneTrials {
         trial.changes = changes;
         plan.trials.push(trial);
         Ok(index)
+    }
+}
+
+/// Refuses candidates of the user that the scenario does not have, or that change its load.
+pub(crate) fn check_candidates(question: &Question, own: &[TuneSetting]) -> Result<(), RunError> {
+    let Some(scenario) = question.scenarios.first() else {
+        return Ok(());
+    };
+    let values = own.iter().flat_map(|setting| &setting.values);
+    let refused = values.filter_map(|value| {
+        let why = changed(scenario, question.size, &value.changes).err()?;
+        let changes = value.changes.iter();
+        let changes: Vec<String> = changes
+            .map(|(path, text)| format!("{path}={text}"))
+            .collect();
+        Some(format!("--candidate {}: {why}", changes.join(",")))
+    });
+    let refused: Vec<String> = refused.collect();
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(RunError::input(refused.join("\n"))),
+    }
+}
+
+/// The trial of a scenario with changes; or why they are not those of settings.
+fn changed(scenario: &Scenario, size: Size, changes: &[(String, String)]) -> Result<Trial, String> {
+    let mut changed = scenario.clone();
+    changed.set_all(changes).map_err(|problems| {
+        let problems = problems
+            .iter()
+            .map(|one| format!("{}; {}", one.what, one.cure));
+        problems.collect::<Vec<_>>().join("; ")
+    })?;
+    match (scenario.trials_of(size), changed.trials_of(size)) {
+        ([written, ..], [trial, ..]) if has_same_load(trial, written) => Ok(trial.clone()),
+        _ => Err("it changes the load, not a setting".to_owned()),
     }
 }
 

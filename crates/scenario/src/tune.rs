@@ -32,6 +32,16 @@ pub enum TunePreset {
     Availability,
 }
 
+impl TunePreset {
+    /// Whether it is chosen for a promise, so that what it costs is the answer; not for the figure of the goal.
+    pub fn is_of_price(self) -> bool {
+        match self {
+            TunePreset::Durability | TunePreset::Availability => true,
+            TunePreset::Throughput | TunePreset::Latency => false,
+        }
+    }
+}
+
 /// Where a setting belongs.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -75,14 +75,9 @@ impl TuneSummary {
         })
     }
 
-    /// Whether the search measured what a promise costs: a preset that is chosen for durability or availability, not
-    /// for the figure of the goal.
+    /// Whether the search measured what a promise costs.
     pub fn is_of_price(&self) -> bool {
-        use TunePreset::{Availability, Durability, Latency, Throughput};
-        match self.preset {
-            Some(Durability | Availability) => true,
-            Some(Throughput | Latency) | None => false,
-        }
+        self.preset.is_some_and(TunePreset::is_of_price)
     }
 
     /// Whether the winner's settings are part of the answer: they are recommended, or it shows what they cost.
@@ -146,7 +141,7 @@ pub struct TriedSetting {
     pub today: Option<String>,
     /// The value that was screened; without a screening, those that were tried.
     pub value: String,
-    /// Values that only the race would have tried, and did not.
+    /// Values that had no turn in the race.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untried: Vec<String>,
     /// Its effect on the figure. Intervals of a screening hold together with 95 %; without one, it is the proof's.

@@ -22,6 +22,8 @@ pub struct InForce<'a> {
     pub release: Option<(u32, u32)>,
     /// Whether kgauge starts the brokers, and so can change them.
     pub owns_brokers: bool,
+    /// Whether the run creates its topics, and so can change them.
+    pub owns_topic: bool,
     /// What limits the trial.
     pub limit: Option<&'a LimitVerdict>,
 }

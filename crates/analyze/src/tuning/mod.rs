@@ -27,6 +27,6 @@ pub use conditions::of_winner;
 pub(crate) use conditions::{condition_status, condition_values};
 pub use effects::{ScreenedEffect, screened};
 pub use in_force::InForce;
-pub(crate) use procedure::OTHER_BLOCKS;
+pub(crate) use procedure::{OTHER_BLOCKS, judge_proof};
 pub use procedure::{Progress, TuneMove, next_move, to_resume};
 pub use race::{CANDIDATES_MAX, RaceCandidate, RaceExit, RaceState, race, sign};

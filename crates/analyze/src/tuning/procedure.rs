@@ -3,13 +3,14 @@
 use kgauge_results::run::{
     TuneArm, TuneChoice, TuneEnd, TuneOption, TunePhase, TunePhaseKind, TuneRecord, VoidCause,
 };
-use kgauge_scenario::{TunePlan, derive_seed, shuffle};
+use kgauge_scenario::{TunePlan, TunePreset, derive_seed, shuffle};
 
 use super::budget::{PROOF_ARMS, PROOF_MEASURES, TODAY_BLOCKS, TimeFrame};
 use super::conditions::{self, CONDITION_BLOCKS};
 use super::race::{self, CANDIDATES_MAX};
 use super::{design, effects, screened};
 use crate::sequential::{PAIRS_MIN, PairDecision, decide};
+use crate::statistics::mean;
 
 /// A proof is no longer.
 const PROOF_BLOCKS_MAX: u32 = 40;
@@ -117,6 +118,22 @@ fn new_phase(kind: TunePhaseKind, arms: Vec<Vec<TuneOption>>, blocks: Option<u32
 pub(super) fn proof_gains(plan: &TunePlan, phase: &TunePhase) -> Vec<f64> {
     let ratios = phase.log_ratios(2, 0).into_iter();
     ratios.map(|ratio| race::sign(plan) * ratio).collect()
+}
+
+/// What a proof says. A clear gain below the width counts as none, so it stays open: more pairs may show that it is
+/// above. What a preset costs has no such bound.
+pub(crate) fn judge_proof(plan: &TunePlan, phase: &TunePhase) -> PairDecision {
+    let gains = proof_gains(plan, phase);
+    let gain = mean(gains.iter().copied()).unwrap_or_default();
+    let is_small = (0.0..plan.width.ln_1p()).contains(&gain);
+    match decide(&gains, plan.width) {
+        PairDecision::Different
+            if is_small && !plan.preset.is_some_and(TunePreset::is_of_price) =>
+        {
+            PairDecision::Open
+        }
+        decision => decision,
+    }
 }
 
 /// The options of several settings, each with its first value.
@@ -361,20 +378,20 @@ impl Progress<'_> {
     }
 
     fn after_proof(&self, phase: &TunePhase) -> TuneMove {
-        let gains = proof_gains(self.plan, phase);
         let has_apart = self.choice().conditions_apart;
         // A winner whose conditions nobody could judge would be no answer.
         let other_load = match has_apart {
             true => OTHER_ARMS * OTHER_BLOCKS as u64,
             false => 0,
         };
-        let can_go_on =
-            phase.blocks_started() < PROOF_BLOCKS_MAX && self.time().has(PROOF_ARMS + other_load);
+        let has_blocks = phase.blocks_started() < PROOF_BLOCKS_MAX;
+        let can_go_on = has_blocks && self.time().has(PROOF_ARMS + other_load);
         let is_open = self.is_open(phase.kind);
-        match decide(&gains, self.plan.width) {
+        match judge_proof(self.plan, phase) {
             PairDecision::Open if can_go_on => self.next_block(phase),
-            PairDecision::Open => TuneMove::End(TuneEnd::Budget),
-            PairDecision::Equal => TuneMove::End(TuneEnd::Decided),
+            PairDecision::Open if has_blocks => TuneMove::End(TuneEnd::Budget),
+            // More time would bring no more pairs.
+            PairDecision::Open | PairDecision::Equal => TuneMove::End(TuneEnd::Decided),
             PairDecision::Different if is_open && can_go_on => self.next_block(phase),
             PairDecision::Different if self.time().has(OTHER_ARMS) => {
                 let winner = phase.arms.last().map(|arm| arm.options.clone());

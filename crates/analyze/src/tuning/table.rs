@@ -364,6 +364,7 @@ pub const SETTINGS: &[KnownSetting] = &[
 pub(crate) const SINCE: &[(&str, &str, (u32, u32))] = &[
     ("compression.type", "zstd", (2, 1)),
     ("compression.type", "lz4", (0, 10)),
+    ("enable.idempotence", "true", (0, 11)),
 ];
 
 /// The settings of a preset: paths and values, as in the four design goals of Confluent's guide ("Optimizing your

@@ -10,7 +10,7 @@ use kgauge_scenario::{
 
 use super::procedure::proof_gains;
 use super::*;
-use crate::sequential::{PairDecision, decide};
+use crate::sequential::PairDecision;
 use crate::statistics::RandomDraws;
 use crate::summary::GoalStatus;
 
@@ -150,7 +150,7 @@ fn recommended(record: &TuneRecord) -> Option<Vec<u32>> {
     let proof: &TunePhase = record.phase(TunePhaseKind::Proof)?;
     let gains = proof_gains(&plan(), proof);
     let is_better = gains.iter().sum::<f64>() > 0.0;
-    (decide(&gains, 0.03) == PairDecision::Different && is_better).then(|| {
+    (judge_proof(&plan(), proof) == PairDecision::Different && is_better).then(|| {
         proof.arms[2]
             .options
             .iter()
@@ -234,6 +234,55 @@ fn a_single_setting_goes_straight_into_the_race_of_its_values() {
         }]
     );
     assert!(proof.arms[0].options.is_empty() && proof.arms[1].options.is_empty());
+}
+
+/// A search of one setting whose first value has these ratios to the settings in force in turn; its other value harms.
+fn search_with_ratios(ratios: [f64; 2]) -> TuneRecord {
+    let mut turn: usize = 0;
+    let mut measure = |_: TunePhaseKind, options: &[TuneOption]| {
+        let value = match options.first().map(|one| one.value) {
+            None => 1.0,
+            Some(0) => {
+                turn += 1;
+                ratios[turn % 2]
+            }
+            Some(_) => 0.5,
+        };
+        Reading {
+            value,
+            keep: Vec::new(),
+            took_ns: STEP_NS,
+        }
+    };
+    let plan = TunePlan {
+        budget_ns: 500 * STEP_NS,
+        ..plan()
+    };
+    let mut record = TuneRecord::default();
+    go_on(&plan, &mut record, (1, 1), &mut measure, usize::MAX);
+    record
+}
+
+#[test]
+fn a_clear_gain_below_the_width_is_not_recommended() {
+    let small = search_with_ratios([1.013, 1.027]);
+    assert_eq!(recommended(&small), None);
+    // Seven pairs show that it gains something; a few more show that it is less than 3 %.
+    let proof = small.phase(TunePhaseKind::Proof).unwrap();
+    assert!((8..40).contains(&proof.blocks_started()), "{proof:?}");
+    assert_eq!(small.end, Some(TuneEnd::Decided));
+    let large = search_with_ratios([1.033, 1.047]);
+    assert_eq!(recommended(&large), Some(vec![0]));
+}
+
+#[test]
+fn a_proof_that_had_all_of_its_blocks_does_not_go_on_with_more_time() {
+    let open = search_with_ratios([0.98, 1.06]);
+    assert_eq!(recommended(&open), None);
+    let proof = open.phase(TunePhaseKind::Proof).unwrap();
+    assert_eq!(proof.blocks_started(), 40);
+    assert_eq!(open.end, Some(TuneEnd::Decided));
+    assert!(!open.may_continue());
 }
 
 #[test]

@@ -184,6 +184,30 @@ fn a_proof_decides_unless_its_equal_settings_differ() {
 }
 
 #[test]
+fn a_clear_gain_below_the_width_is_no_recommendation() {
+    // 8 of 8 pairs are better. The first mean is 2.0 % with an interval of 0.8 to 3.2 %, the other one is 4.0 %.
+    let of_ratios = |ratios: [f64; 2]| {
+        let blocks = (0..8_usize).map(|block| plain(&[100.0, 100.0, 100.0 * ratios[block % 2]]));
+        let blocks: Vec<_> = blocks.collect();
+        let arms = vec![Vec::new(), Vec::new(), option(1)];
+        phase(TunePhaseKind::Proof, arms, &blocks)
+    };
+    let small = decided(vec![of_ratios([1.013, 1.027])]);
+    assert_eq!(small.verdict, TuneVerdict::Inconclusive);
+    let large = decided(vec![of_ratios([1.033, 1.047])]);
+    assert_eq!(large.verdict, TuneVerdict::Better);
+    // A preset that is chosen for its promise costs nothing then.
+    let options = TuneOptions {
+        preset: Some(TunePreset::Durability),
+        durability_may_change: true,
+        ..TuneOptions::default()
+    };
+    let phases = vec![of_ratios([1.013, 1.027])];
+    let price = search(&options, phases, TuneEnd::Decided);
+    assert_eq!(price.verdict, TuneVerdict::Better);
+}
+
+#[test]
 fn a_winner_that_gains_nothing_rules_out_no_other_candidate() {
     let equal = decided(vec![screening(0.1), proof(1, 1.0, 1.0)]);
     assert_eq!(equal.verdict, TuneVerdict::NothingHelps);
@@ -247,6 +271,26 @@ fn values_that_had_no_turn_are_not_tried() {
     // An arm that was never measured tries nothing.
     race.measures.pop();
     assert_eq!(untried(&race), ["100", "200"]);
+}
+
+#[test]
+fn of_a_single_setting_at_most_eight_values_are_tried() {
+    let values = (1..=10).map(|value| {
+        let change = ("linger.ms".to_owned(), value.to_string());
+        TuneValue::of(vec![change])
+    });
+    let mut choice = choice();
+    choice.settings.truncate(1);
+    choice.settings[0].values = values.collect();
+    let record = TuneRecord {
+        choice: Some(choice),
+        phases: Vec::new(),
+        end: Some(TuneEnd::Budget),
+        took_ns: 1,
+    };
+    let found = summary(&TuneOptions::default(), record).tune.unwrap();
+    assert_eq!(found.settings[0].value, "1, 2, 3, 4, 5, 6, 7, 8");
+    assert_eq!(found.settings[0].untried, ["9", "10"]);
 }
 
 #[test]

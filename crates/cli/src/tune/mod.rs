@@ -149,6 +149,11 @@ mod tests {
             (&["--budget", "1 min"], "24 repeats"),
             (&["--preset", "durability"], "--durability-may-change"),
             (&["--candidate", "acks=1"], "--durability-may-change"),
+            (
+                &["--candidate", "linger.msx=5"],
+                "--candidate linger.msx=5: ",
+            ),
+            (&["--candidate", "stages.hold=3 s"], "changes the load"),
             (&["linkedin-2014"], "--only"),
             (&["--keep", "p99"], "not a condition"),
         ] {

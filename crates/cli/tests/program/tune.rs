@@ -70,6 +70,7 @@ fn an_interrupted_search_goes_on_and_reports_its_answer_everywhere() {
         page.contains("id=\"tune\""),
         "the page has a section of the search"
     );
+    assert!(!page.contains("Rerun from the saved plan"));
     // The first phase is as it was, and each block of the proof has all of its arms.
     let after = json(&site.path("out/tune.json"));
     assert_eq!(after["phases"][0], before["phases"][0]);
@@ -114,10 +115,25 @@ fn a_search_without_time_and_one_with_a_missed_condition_try_nothing() {
 }
 
 #[test]
+fn a_candidate_that_the_cluster_does_not_support_is_left_out_with_its_cause() {
+    let site = Site::new();
+    let readers = "  - {name: readers, kind: consume, group: true, from: latest}\nstages:";
+    site.write("planted.yaml", &PLANTED.replace("stages:", readers));
+    let candidate = "readers.settings.group.protocol=consumer";
+    let output = site.run(&["tune", "planted.yaml", "--candidate", candidate]);
+    check_status(&output, 2);
+    let answer = text(&output.stdout);
+    for words in ["Nothing was tried", "KIP-848"] {
+        assert!(answer.contains(words), "{answer}");
+    }
+}
+
+#[test]
 fn what_cannot_be_tuned_is_refused_before_anything_starts() {
     for (arguments, words) in [
         (&["latency", "--goal", "throughput"][..], "shape=max"),
         (&["--candidate", "acks=1"], "--durability-may-change"),
+        (&["--candidate", "linger.msx=5"], "linger.msx"),
         (&["--preset", "availability"], "--durability-may-change"),
         (&["--try", "network"], "--try"),
         (&["--budget", "1 min"], "24 repeats"),

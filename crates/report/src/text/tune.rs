@@ -10,7 +10,7 @@ use kgauge_analyze::summary::{
     AbVerdict, ConditionRecord, GoalStatus, RacePlace, SettingEffect, TuneSummary, TuneVerdict,
     TuneWinner,
 };
-use kgauge_results::run::TuneEnd;
+use kgauge_results::run::{LeftOutCause, TuneEnd};
 use kgauge_scenario::{TuneGoal, TunePreset};
 
 use super::ab;
@@ -80,8 +80,9 @@ fn of_winner(search: &TuneSummary, winner: &TuneWinner) -> String {
             open.extend(of_status(GoalStatus::NotMeasured));
             format!(
                 "No recommendation: {names} is better ({proven}), but it is not clear that it keeps every \
-                 condition: {}. Use --resume with a longer --budget, or longer repeats.",
-                open.join("; ")
+                 condition: {}. {}",
+                open.join("; "),
+                more(search)
             )
         }
         TuneVerdict::FalseAlarm => {
@@ -94,14 +95,28 @@ fn of_winner(search: &TuneSummary, winner: &TuneWinner) -> String {
             "Nothing helps by more than {}. The best candidate was {names}. {sentence}.",
             width(search)
         ),
+        TuneVerdict::Inconclusive if winner.proof.verdict == AbVerdict::Different => format!(
+            "Inconclusive: {names} is better ({proven}), but it is not clear that the gain is {} or \
+             more. {}",
+            width(search),
+            more(search)
+        ),
         _ if winner.proof.verdict == AbVerdict::NoDifference => format!(
             "Inconclusive: the best candidate was {names}. {sentence}. {}",
             too_wide(search)
         ),
         TuneVerdict::Inconclusive | TuneVerdict::Refused => format!(
-            "Inconclusive: the best candidate was {names}. {sentence}. Use --resume with a longer \
-             --budget, or longer repeats."
+            "Inconclusive: the best candidate was {names}. {sentence}. {}",
+            more(search)
         ),
+    }
+}
+
+/// How a proof may become clear. A search that had all of its repeats measures nothing if it is resumed.
+fn more(search: &TuneSummary) -> &'static str {
+    match search.end {
+        Some(TuneEnd::Decided) => "Use longer repeats.",
+        _ => "Use --resume with a longer --budget, or longer repeats.",
     }
 }
 
@@ -171,20 +186,28 @@ fn refusal(search: &TuneSummary) -> String {
             format::span(search.budget_ns),
             budget_text(*needed_ns)
         ),
-        _ if search.preset.is_some() => {
-            "Nothing was tried: every setting of the preset is already in force, or cannot be changed \
-             here."
-                .to_owned()
-        }
-        _ => format!(
-            "Nothing was tried: no setting may change here that acts on the bottleneck ({}).",
-            search.bottleneck.map_or("unknown", super::bottleneck::name)
-        ),
+        _ => format!("Nothing was tried: {}.", why_nothing(search)),
     }
 }
 
+/// Why no setting was left to try. Only a search of the table asks for the bottleneck.
+fn why_nothing(search: &TuneSummary) -> String {
+    let causes = || search.left_out.iter().map(|one| &one.cause);
+    if !causes().any(|cause| *cause == LeftOutCause::OtherBottleneck) {
+        return left_out(search).join("; ");
+    }
+    let narrowed = match causes().any(|cause| *cause == LeftOutCause::Scope) {
+        true => ", and --try leaves out others",
+        false => "",
+    };
+    format!(
+        "no setting may change here that acts on the bottleneck ({}){narrowed}",
+        search.bottleneck.map_or("unknown", super::bottleneck::name)
+    )
+}
+
 /// A length as `--budget` takes it, in whole minutes.
-fn budget_text(ns: u64) -> String {
+pub(crate) fn budget_text(ns: u64) -> String {
     format!("{} min", ns.div_ceil(60_000_000_000).max(1))
 }
 

@@ -7,6 +7,8 @@ use kgauge_analyze::statistics::Steadiness;
 use kgauge_analyze::summary::FlowSteadiness;
 use kgauge_report::{render_csv, render_markdown};
 use kgauge_results::RunRead;
+use kgauge_results::run::{TuneEnd, TuneRecord};
+use kgauge_scenario::{TuneOptions, TunePlan};
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};
@@ -53,6 +55,34 @@ fn cells(row: &str) -> usize {
 fn the_markdown_matches_the_golden_file() {
     let made = complete();
     assert_golden("markdown.md", &render_markdown(&made.run, &made.summary));
+}
+
+#[test]
+fn a_search_for_settings_is_resumed_if_that_measures_something_and_never_rerun() {
+    let mut run = complete().run.clone();
+    let plan = run.plan.as_mut().unwrap();
+    let search = TunePlan::new(&TuneOptions::default(), &plan.trials[0]);
+    plan.tune = Some(search.unwrap());
+    let resume = "kgauge tune --resume RUN-FOLDER";
+    for (end, line) in [
+        (None, Some(format!("{resume}\n"))),
+        // Twice the time that was over.
+        (
+            Some(TuneEnd::Budget),
+            Some(format!("{resume} --budget '60 min'\n")),
+        ),
+        (Some(TuneEnd::Decided), None),
+        (Some(TuneEnd::NothingToTry), None),
+    ] {
+        run.tune = Some(TuneRecord {
+            end,
+            ..TuneRecord::default()
+        });
+        let text = render_markdown(&run, &Summary::of(&run));
+        assert!(!text.contains("plan.json"), "{text}");
+        let found = line.map_or(!text.contains("--resume"), |line| text.contains(&line));
+        assert!(found, "{text}");
+    }
 }
 
 #[test]

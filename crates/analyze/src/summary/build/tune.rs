@@ -10,6 +10,7 @@ use kgauge_scenario::{AbKind, AbPlan, AbSide, AbSidePlan, TunePlan, TuneSetting}
 use super::ab;
 use super::tune_elsewhere::elsewhere;
 use super::verdict::unit_of_value;
+use crate::sequential::PairDecision;
 use crate::statistics::{FigureRatio, Interval, median};
 use crate::summary::ab::{AbSummary, AbVerdict};
 use crate::summary::tune::{
@@ -18,7 +19,8 @@ use crate::summary::tune::{
 };
 use crate::summary::{Bottleneck, GoalStatus, TrialSummary};
 use crate::tuning::{
-    RaceExit, condition_status, condition_values, of_winner, race, screened, sign, table,
+    CANDIDATES_MAX, RaceExit, condition_status, condition_values, judge_proof, of_winner, race,
+    screened, sign, table,
 };
 
 /// The search, if the run made one.
@@ -48,7 +50,7 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
         more_is_better: plan.metric.more_is_better(),
         width: plan.width,
         budget_ns: plan.budget_ns,
-        verdict: verdict(record, winner.as_ref()),
+        verdict: verdict(plan, record, winner.as_ref()),
         bottleneck: limit.map(|limit| limit.word),
         settings: settings(plan, record, &choice, winner.as_ref()),
         race: raced(plan, record, &choice),
@@ -66,7 +68,7 @@ pub(super) fn search(run: &RunRead, trials: &[TrialSummary]) -> Option<TuneSumma
     Some(search)
 }
 
-fn verdict(record: &TuneRecord, winner: Option<&TuneWinner>) -> TuneVerdict {
+fn verdict(plan: &TunePlan, record: &TuneRecord, winner: Option<&TuneWinner>) -> TuneVerdict {
     let Some(winner) = winner else {
         return match &record.end {
             Some(TuneEnd::Decided) => TuneVerdict::NothingHelps,
@@ -80,8 +82,11 @@ fn verdict(record: &TuneRecord, winner: Option<&TuneWinner>) -> TuneVerdict {
             Some(TuneEnd::Budget | TuneEnd::Void { .. }) | None => TuneVerdict::Inconclusive,
         };
     };
+    let proof = record.phase(TunePhaseKind::Proof);
+    let is_open = proof.is_some_and(|proof| judge_proof(plan, proof) == PairDecision::Open);
     match (winner.proof.verdict, winner.proof.better()) {
         _ if winner.aa.verdict == AbVerdict::Different => TuneVerdict::FalseAlarm,
+        (AbVerdict::Different, Some(AbSide::B)) if is_open => TuneVerdict::Inconclusive,
         (AbVerdict::Different, Some(AbSide::B)) => under_conditions(&winner.conditions),
         (AbVerdict::Different, _) => TuneVerdict::Worse,
         (AbVerdict::NoDifference, _) => TuneVerdict::NothingHelps,
@@ -131,16 +136,13 @@ fn settings(
             let known = table::known(&setting.name);
             let ratio = ratio.or_else(|| proven_ratio(winner?, &setting.name));
             let values = setting.values.iter().map(|value| value.text.as_str());
-            let shown = if is_screened { 1 } else { usize::MAX };
+            let turns = if is_screened { 1 } else { CANDIDATES_MAX };
             TriedSetting {
                 name: setting.name.clone(),
                 scope: setting.scope,
                 today: setting.today.clone(),
-                value: values.take(shown).collect::<Vec<_>>().join(", "),
-                untried: match is_screened {
-                    true => untried(record, index, setting),
-                    false => Vec::new(),
-                },
+                value: values.take(turns).collect::<Vec<_>>().join(", "),
+                untried: untried(record, index, setting, turns),
                 ratio,
                 effect: match ratio {
                     Some(ratio) => effect(plan, ratio),
@@ -157,8 +159,8 @@ fn settings(
     tried
 }
 
-/// The values of a setting after the first that no arm with a measurement has.
-fn untried(record: &TuneRecord, index: u32, setting: &TuneSetting) -> Vec<String> {
+/// The values of a setting, behind those that have their turn, that no arm with a measurement has.
+fn untried(record: &TuneRecord, index: u32, setting: &TuneSetting, turns: usize) -> Vec<String> {
     let is_measured = |value: u32| {
         let option = TuneOption {
             setting: index,
@@ -171,7 +173,7 @@ fn untried(record: &TuneRecord, index: u32, setting: &TuneSetting) -> Vec<String
             })
         })
     };
-    let others = (0..).zip(&setting.values).skip(1);
+    let others = (0..).zip(&setting.values).skip(turns);
     others
         .filter(|(value, _)| !is_measured(*value))
         .map(|(_, value)| value.text.clone())

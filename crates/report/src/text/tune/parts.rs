@@ -3,6 +3,7 @@
 
 use kgauge_analyze::statistics::FigureRatio;
 use kgauge_analyze::summary::{SideEffect, SideFigure, TuneSummary, TuneWinner};
+use kgauge_analyze::tuning::CANDIDATES_MAX;
 use kgauge_results::run::{LeftOutCause, TunePhaseKind, TuneRecord};
 
 use crate::format;
@@ -80,7 +81,7 @@ pub(crate) fn left_out(search: &TuneSummary) -> Vec<String> {
         .collect()
 }
 
-/// Other values of the settings that were screened: `linger.ms=100: only raced if the first value clearly helps`.
+/// Values that had no turn: `linger.ms=100: at most 8 candidates race; ...`.
 fn untried(search: &TuneSummary) -> Option<String> {
     let values = search.settings.iter().flat_map(|one| {
         let values = one.untried.iter();
@@ -89,7 +90,8 @@ fn untried(search: &TuneSummary) -> Option<String> {
     let values: Vec<String> = values.collect();
     (!values.is_empty()).then(|| {
         format!(
-            "{}: other values race only if the first one clearly helps",
+            "{}: at most {CANDIDATES_MAX} candidates race; other values only if the first one clearly \
+             helps",
             values.join(", ")
         )
     })
@@ -111,7 +113,7 @@ fn left_out_cause(cause: &LeftOutCause) -> String {
         }
         LeftOutCause::Keys => "would change the order of records".to_owned(),
         LeftOutCause::Budget => "no time in the budget".to_owned(),
-        LeftOutCause::Refused { why } => format!("refused by the scenario ({why})"),
+        LeftOutCause::Refused { why } => format!("refused ({why})"),
     }
 }
 

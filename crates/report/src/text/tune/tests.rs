@@ -127,7 +127,8 @@ fn a_recommendation_has_its_proof_its_lines_and_their_reasons() {
         left_out(&with_values),
         [
             "acks: decides what an ack means (--durability-may-change)",
-            "linger.ms=100, linger.ms=200: other values race only if the first one clearly helps"
+            "linger.ms=100, linger.ms=200: at most 8 candidates race; other values only if the \
+             first one clearly helps"
         ]
     );
     assert_eq!(left_out(&search).len(), 1);
@@ -182,7 +183,6 @@ fn refusals_name_the_way_out() {
             },
             "--budget '2 min'",
         ),
-        (TuneEnd::NothingToTry, "producer buffer"),
     ] {
         search.end = Some(end);
         let text = answer(&search);
@@ -190,6 +190,56 @@ fn refusals_name_the_way_out() {
             text.starts_with("Nothing was tried") && text.contains(words),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn a_search_without_candidates_names_the_causes() {
+    let mut search = better();
+    search.winner = None;
+    search.verdict = TuneVerdict::Refused;
+    search.end = Some(TuneEnd::NothingToTry);
+    let left_out = |name: &str, cause: LeftOutCause| LeftOutSetting {
+        name: name.to_owned(),
+        scope: SettingScope::Topic,
+        cause,
+    };
+    search.left_out = vec![
+        left_out("topic.partitions", LeftOutCause::Target),
+        left_out("segment.ms", LeftOutCause::InForce),
+    ];
+    assert_eq!(
+        answer(&search),
+        "Nothing was tried: topic.partitions: cannot be changed on this target; segment.ms: \
+         already in force."
+    );
+    search.left_out = vec![left_out("linger.ms", LeftOutCause::OtherBottleneck)];
+    let start = "Nothing was tried: no setting may change here that acts on the bottleneck \
+                 (producer buffer)";
+    assert_eq!(answer(&search), format!("{start}."));
+    search.left_out.push(left_out("acks", LeftOutCause::Scope));
+    let end = ", and --try leaves out others.";
+    assert_eq!(answer(&search), format!("{start}{end}"));
+}
+
+#[test]
+fn only_a_search_that_may_go_on_names_resume() {
+    let mut search = better();
+    let winner = search.winner.as_mut().unwrap();
+    let small = [1.013, 1.027, 1.013, 1.027, 1.013, 1.027, 1.013, 1.027];
+    winner.proof = test_of(AbKind::Settings, "writers.throughput", &small);
+    search.verdict = TuneVerdict::Inconclusive;
+    let text = answer(&search);
+    let start = "Inconclusive: batch.size=131072 is better (throughput +2.0 % (95 % interval +0.8";
+    let end = "but it is not clear that the gain is 3 % or more. Use longer repeats.";
+    assert!(text.starts_with(start) && text.ends_with(end), "{text}");
+    for verdict in [TuneVerdict::Inconclusive, TuneVerdict::ConditionOpen] {
+        search.verdict = verdict;
+        for (end, is_named) in [(TuneEnd::Decided, false), (TuneEnd::Budget, true)] {
+            search.end = Some(end);
+            let text = answer(&search) + &details(&search).join(" ");
+            assert_eq!(text.contains("--resume"), is_named, "{text}");
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use kgauge_results::RunRead;
-use kgauge_results::run::{AbRecord, RunStatus};
+use kgauge_results::run::{AbRecord, RunStatus, TuneEnd, TuneRecord};
 use kgauge_scenario::AbKind;
 
+use crate::text::tune::budget_text;
 use crate::view::ReaderCommand;
 
 /// Commands that repeat the run or remake the report.
@@ -14,10 +15,12 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let here = |path: &str| format!("{}/{path}", quoted(&folder));
     let test = run.plan.as_ref().and_then(|plan| plan.ab.as_ref());
     let is_side = test.is_some_and(|test| test.own_sides().len() == 1);
+    let is_tune = run.plan.as_ref().is_some_and(|plan| plan.tune.is_some());
     let mut commands = Vec::new();
     // A checkup decides its loads from the state of the cluster.
     let has_plan = run.plan.is_some() && run.checkup.is_none();
-    if has_plan && !is_side {
+    // A search for settings needs its scenario; the plan only has what it measured.
+    if has_plan && !is_side && !is_tune {
         commands.push(ReaderCommand {
             short: "Rerun",
             purpose: "Rerun from the saved plan with the same seed:".to_owned(),
@@ -25,11 +28,23 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
             line_anywhere: "kgauge run RUN-FOLDER/plan.json".to_owned(),
         });
     }
-    let is_whole = matches!(run.status, RunStatus::Complete | RunStatus::Running);
-    let has_answer = test.is_none_or(|test| test.kind == AbKind::Same)
-        || !run.ab.as_ref().is_some_and(AbRecord::may_continue);
-    if has_plan && !(is_whole && has_answer) {
-        commands.push(resume(&folder, test.is_some(), is_side));
+    let may_continue = match test {
+        Some(test) if test.kind == AbKind::Same => false,
+        Some(_) => run.ab.as_ref().is_some_and(AbRecord::may_continue),
+        None => run.tune.as_ref().is_some_and(TuneRecord::may_continue),
+    };
+    let can_resume = match run.status {
+        RunStatus::Running => false,
+        RunStatus::Complete => may_continue,
+        RunStatus::Failed | RunStatus::Interrupted | RunStatus::CutShort => true,
+    };
+    if has_plan && can_resume {
+        let command = match (test, is_tune) {
+            (Some(_), _) => "ab",
+            (None, true) => "tune",
+            (None, false) => "run",
+        };
+        commands.push(resume(&folder, command, is_side, &more_time(run)));
     }
     if !run.head.command.is_empty() {
         let words: Vec<String> = run.head.command.iter().map(|word| quoted(word)).collect();
@@ -49,20 +64,31 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     commands
 }
 
-/// Continues a run, or an A/B test, of which the run may be one side.
-fn resume(folder: &str, is_test: bool, is_side: bool) -> ReaderCommand {
+/// The flag without which a search for settings has no time left.
+fn more_time(run: &RunRead) -> String {
+    let plan = run.plan.as_ref().and_then(|plan| plan.tune.as_ref());
+    let end = run.tune.as_ref().and_then(|search| search.end.as_ref());
+    let budget_ns = match (plan, end) {
+        (_, Some(TuneEnd::BudgetTooShort { needed_ns })) => *needed_ns,
+        (Some(plan), Some(TuneEnd::Budget)) => plan.budget_ns.saturating_mul(2),
+        _ => return String::new(),
+    };
+    format!(" --budget '{}'", budget_text(budget_ns))
+}
+
+/// Continues a run, a search for settings, or an A/B test, of which the run may be one side.
+fn resume(folder: &str, command: &str, is_side: bool, more: &str) -> ReaderCommand {
     let parent = Path::new(folder).parent();
     let (folder, place) = match parent.and_then(Path::to_str).filter(|_| is_side) {
         Some("") => (".", "FOLDER-OF-BOTH-RUNS"),
         Some(parent) => (parent, "FOLDER-OF-BOTH-RUNS"),
         None => (folder, "RUN-FOLDER"),
     };
-    let command = if is_test { "ab" } else { "run" };
     ReaderCommand {
         short: "Resume",
         purpose: "Resume this run in the same folder:".to_owned(),
-        line: format!("kgauge {command} --resume {}", quoted(folder)),
-        line_anywhere: format!("kgauge {command} --resume {place}"),
+        line: format!("kgauge {command} --resume {}{more}", quoted(folder)),
+        line_anywhere: format!("kgauge {command} --resume {place}{more}"),
     }
 }
 
@@ -88,10 +114,10 @@ mod tests {
 
     #[test]
     fn a_side_of_an_ab_test_is_resumed_with_the_other_one() {
-        let line = |is_test, is_side| resume("out/1-x", is_test, is_side).line;
-        assert_eq!(line(false, false), "kgauge run --resume out/1-x");
-        assert_eq!(line(true, false), "kgauge ab --resume out/1-x");
-        assert_eq!(line(true, true), "kgauge ab --resume out");
-        assert_eq!(resume("1-x", true, true).line, "kgauge ab --resume .");
+        let line = |command, is_side| resume("out/1-x", command, is_side, "").line;
+        assert_eq!(line("run", false), "kgauge run --resume out/1-x");
+        assert_eq!(line("ab", false), "kgauge ab --resume out/1-x");
+        assert_eq!(line("ab", true), "kgauge ab --resume out");
+        assert_eq!(resume("1-x", "ab", true, "").line, "kgauge ab --resume .");
     }
 }
