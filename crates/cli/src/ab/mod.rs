@@ -88,17 +88,19 @@ fn side(
     settings: &[String],
     built_in: &BuiltInArgs,
 ) -> anyhow::Result<Question> {
-    let changes = run::changes_of(&ScenarioArgs {
-        quick: arguments.quick,
-        set: [arguments.set.as_slice(), settings].concat(),
-        ..ScenarioArgs::default()
-    })?;
+    let changes = |settings: &[String]| {
+        run::changes_of(&ScenarioArgs {
+            quick: arguments.quick,
+            set: [arguments.set.as_slice(), settings].concat(),
+            ..ScenarioArgs::default()
+        })
+    };
     let what = arguments.what.get(index).map(String::as_str);
-    run::question_of(
-        what.unwrap_or(BuiltIn::Throughput.name()),
-        built_in,
-        &changes,
-    )
+    let what = what.unwrap_or(BuiltIn::Throughput.name());
+    let question = run::question_of(what, &built_in.again(), &changes(settings)?)?;
+    // The scenario is that of both sides.
+    built_in.keep(what, &changes(&[])?)?;
+    Ok(question)
 }
 
 /// The arguments of the run that measures both sides.

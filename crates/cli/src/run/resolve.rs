@@ -24,10 +24,12 @@ pub(crate) fn question_of(
     built_in: &BuiltInArgs,
     changes: &ScenarioChanges,
 ) -> anyhow::Result<Question> {
-    match built_in.text(what)? {
-        Some(text) => Ok(Question::of_text(what, &text, changes)?),
-        None => Ok(Question::read(what, changes)?),
-    }
+    let question = match built_in.text(what)? {
+        Some(text) => Question::of_text(what, &text, changes)?,
+        None => Question::read(what, changes)?,
+    };
+    built_in.keep(what, changes)?;
+    Ok(question)
 }
 
 /// What the flags change in scenarios.
