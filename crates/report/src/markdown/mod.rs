@@ -97,6 +97,9 @@ impl Writer {
             let words = self.out.escaped(&view.target.caution);
             self.out.quoted(Severity::Caution, &words);
         }
+        let conditions = self.out.escaped(&view.run.conditions.join(" · "));
+        self.out.line(&conditions);
+        self.out.gap();
         self.write_count_check(view);
         match view.checkup {
             Some(summary) => self.write_checkup(view, summary),
