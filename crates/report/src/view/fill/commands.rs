@@ -13,11 +13,10 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let folder = run.dir.display().to_string();
     let here = |path: &str| format!("{}/{path}", quoted(&folder));
     let test = run.plan.as_ref().and_then(|plan| plan.ab.as_ref());
-    let is_side = test.is_some_and(|test| test.own_sides().len() == 1);
     let mut commands = Vec::new();
     // A checkup decides its loads from the state of the cluster.
     let has_plan = run.plan.is_some() && run.checkup.is_none();
-    if has_plan && !is_side {
+    if has_plan && !is_side(run) {
         commands.push(ReaderCommand {
             short: "Rerun",
             purpose: "Rerun from the saved plan with the same seed:".to_owned(),
@@ -29,7 +28,7 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let has_answer = test.is_none_or(|test| test.kind == AbKind::Same)
         || !run.ab.as_ref().is_some_and(AbRecord::may_continue);
     if has_plan && !(is_whole && has_answer) {
-        commands.push(resume(&folder, test.is_some(), is_side));
+        commands.push(resume(run));
     }
     if !run.head.command.is_empty() {
         let words: Vec<String> = run.head.command.iter().map(|word| quoted(word)).collect();
@@ -49,8 +48,19 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     commands
 }
 
+/// Whether the run is one of the two of an A/B test.
+fn is_side(run: &RunRead) -> bool {
+    let test = run.plan.as_ref().and_then(|plan| plan.ab.as_ref());
+    test.is_some_and(|test| test.own_sides().len() == 1)
+}
+
 /// Continues a run, or an A/B test, of which the run may be one side.
-fn resume(folder: &str, is_test: bool, is_side: bool) -> ReaderCommand {
+pub(super) fn resume(run: &RunRead) -> ReaderCommand {
+    let is_test = run.plan.as_ref().is_some_and(|plan| plan.ab.is_some());
+    resume_folder(&run.dir.display().to_string(), is_test, is_side(run))
+}
+
+fn resume_folder(folder: &str, is_test: bool, is_side: bool) -> ReaderCommand {
     let parent = Path::new(folder).parent();
     let (folder, place) = match parent.and_then(Path::to_str).filter(|_| is_side) {
         Some("") => (".", "FOLDER-OF-BOTH-RUNS"),
@@ -88,10 +98,13 @@ mod tests {
 
     #[test]
     fn a_side_of_an_ab_test_is_resumed_with_the_other_one() {
-        let line = |is_test, is_side| resume("out/1-x", is_test, is_side).line;
+        let line = |is_test, is_side| resume_folder("out/1-x", is_test, is_side).line;
         assert_eq!(line(false, false), "kgauge run --resume out/1-x");
         assert_eq!(line(true, false), "kgauge ab --resume out/1-x");
         assert_eq!(line(true, true), "kgauge ab --resume out");
-        assert_eq!(resume("1-x", true, true).line, "kgauge ab --resume .");
+        assert_eq!(
+            resume_folder("1-x", true, true).line,
+            "kgauge ab --resume ."
+        );
     }
 }
