@@ -41,6 +41,10 @@ pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
 
 /// What the sides are, and their names.
 fn request(arguments: &AbArgs) -> anyhow::Result<AbRequest> {
+    let is_setting = |what: &&String| what.contains('=') && !Path::new(what).exists();
+    if let Some(setting) = arguments.what.iter().find(is_setting) {
+        bail!("`{setting}` is a setting, not a scenario\n  use --a or --b to give it to a side");
+    }
     let sides = AbSides {
         settings: [split_settings(&arguments.a), split_settings(&arguments.b)],
         scenarios: arguments.what.clone(),
@@ -183,6 +187,7 @@ mod tests {
         assert!(refusal(&["--a", "acks=1", "--b", "acks=1"]).contains("--aa"));
         assert!(refusal(&["--target", "x:1", "--target", "x:1"]).contains("both sides are x:1"));
         assert!(refusal(&["--a", "acks=1", "--duet"]).contains("two targets"));
+        assert!(refusal(&["linger.ms=0", "linger.ms=20"]).contains("use --a or --b"));
         let error = refusal(&["--target", "x:1", "--target", "y:1", "--target", "z:1"]);
         assert!(error.contains("twice"), "{error}");
     }

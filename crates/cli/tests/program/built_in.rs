@@ -56,6 +56,7 @@ fn flags_that_do_not_apply_are_refused_in_words() {
             "use --set PATH=VALUE to change `tiny.yaml`",
         ),
         (&["run", "latancy"], "did you mean `latency`?"),
+        (&["run", "latency", "--size", "1 kB"], "'--record-size'"),
     ] {
         check_refused(arguments, 2, &[words]);
     }
