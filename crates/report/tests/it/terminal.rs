@@ -192,7 +192,7 @@ fn a_killed_run_says_so_before_its_figures() {
 #[test]
 fn caveats_name_the_flags_of_the_command_that_ran() {
     let style = TerminalStyle {
-        width: 100,
+        width: 200,
         ..PLAIN
     };
     let held = "\n! held for only 2 s per repeat: hold longer with ";
