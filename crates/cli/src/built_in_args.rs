@@ -1,11 +1,12 @@
 //! The flags of built-in scenarios.
 
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{bail, ensure};
 use clap::Args;
-use kgauge_runner::OrRunError;
-use kgauge_scenario::{BuiltIn, BuiltInOptions, SearchOptions};
+use kgauge_runner::{OrRunError, ScenarioChanges};
+use kgauge_scenario::{BuiltIn, BuiltInOptions, Scenario, SearchOptions};
 
 use crate::{new_file, print};
 
@@ -66,7 +67,7 @@ pub(crate) struct BuiltInArgs {
     #[arg(long = "goal", value_name = "GOAL")]
     goals: Vec<String>,
 
-    /// Also write the scenario to this new file, to change and run it later
+    /// Also write the scenario to this new file, with --set, --repeat and --quick, to change and run it later
     #[arg(long, value_name = "FILE")]
     write_scenario: Option<PathBuf>,
 
@@ -126,13 +127,33 @@ impl BuiltInArgs {
                  change `{what}`"
             );
         };
-        let text = built_in.text(&self.options()).or_bad_input()?;
-        if let Some(file) = &self.write_scenario {
+        Ok(Some(built_in.text(&self.options()).or_bad_input()?))
+    }
+
+    /// Writes the built-in scenario, with what other flags change in it, to the file that the user wants it in.
+    pub(crate) fn keep(&self, what: &str, changes: &ScenarioChanges) -> anyhow::Result<()> {
+        let Some(file) = &self.write_scenario else {
+            return Ok(());
+        };
+        let Some(text) = self.text(what)? else {
+            return Ok(());
+        };
+        ensure!(
+            changes.drivers.is_empty(),
+            "--write-scenario does not write --driver\n  use --set writers.driver=NAME"
+        );
+        let mut scenario = Scenario::parse(what, &text).or_bad_input()?;
+        scenario.set_all(&changes.set).or_bad_input()?;
+        let text = scenario.changed_text(changes.size);
+        // The same command may follow, such as after a broker that refused the connection.
+        let is_written =
+            file.is_file() && fs::read(file).is_ok_and(|written| written == text.as_bytes());
+        if !is_written {
             let fix = "choose another one with --write-scenario";
             new_file::write(file, &text, Some(fix))?;
-            print::remark(&format!("scenario written to {}", file.display()));
         }
-        Ok(Some(text))
+        print::remark(&format!("scenario written to {}", file.display()));
+        Ok(())
     }
 
     fn options(&self) -> BuiltInOptions {

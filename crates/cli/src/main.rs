@@ -18,6 +18,7 @@ mod compare;
 mod compare_with;
 mod conduct_args;
 mod exit;
+mod flag_suggestion;
 mod help;
 mod host;
 mod init;
@@ -47,6 +48,7 @@ use clap::Parser;
 
 use args::{Arguments, Command};
 use exit::ExitStatus;
+use flag_suggestion::suggest_flags;
 use kgauge_tools::ToolCall;
 
 fn main() -> ExitCode {
@@ -67,7 +69,10 @@ fn program() -> ExitStatus {
             style::set_color(arguments.color);
             exit::report(command(&arguments.command))
         }
-        Err(error) => exit::report_usage(&error),
+        Err(mut error) => {
+            suggest_flags(&mut error, words.get(1..).unwrap_or_default());
+            exit::report_usage(&error)
+        }
     };
     exit::end(ended, ExitStatus::BadInput)
 }

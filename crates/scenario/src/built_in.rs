@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::built_in_goals::{mistake, mistake_of_search, qualified, quoted};
-use crate::units::{self, UnitError};
+use crate::built_in_goals::{mistakes, mistakes_of_search, qualified};
+use crate::yaml_text::quoted;
 
 /// A question that every cluster can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,28 +73,17 @@ impl SearchOptions {
 
     /// Finds mistakes in goals before they are part of a scenario, where others would follow from them.
     pub fn check_goals(&self) -> Result<(), BuiltInError> {
-        let mut mistakes = self.goals.iter().filter_map(|goal| mistake_of_search(goal));
-        match mistakes.next() {
-            None => Ok(()),
-            Some(reason) => Err(BuiltInError::Value {
-                option: "goal",
-                reason,
-            }),
-        }
+        let goals = self.goals.iter();
+        none_of(goals.flat_map(|goal| mistakes_of_search(goal)).collect())
     }
 }
 
 /// A built-in scenario that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuiltInError {
-    /// An option's value cannot be read.
-    #[error("--{option}: {reason}")]
-    Value {
-        /// The option's name.
-        option: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// Values of options that cannot be used: a sentence for each, with its option and its fix.
+    #[error("{}", .0.join("\n"))]
+    Values(Vec<String>),
     /// An option has no effect on this scenario.
     #[error("--{option} does not apply to `{scenario}`; {instead}")]
     NotOfThis {
@@ -148,7 +137,6 @@ impl BuiltIn {
 
     /// The text of the scenario.
     pub fn text(self, options: &BuiltInOptions) -> Result<String, BuiltInError> {
-        check_values(options)?;
         self.check_applicable(options)?;
         let size = options.record_size.as_deref().unwrap_or("1 kB");
         let rate = options.rate.as_deref().unwrap_or(self.default_rate());
@@ -163,9 +151,9 @@ impl BuiltIn {
         self.write_flows(&mut text, options, size, rate);
         if let Some(search) = &options.search {
             write_search(&mut text, search);
-            return with_sound_goals(text);
+            return none_of(mistakes(&text)).map(|()| text);
         }
-        let hold = options.duration.as_deref().unwrap_or("30 s");
+        let hold = quoted(options.duration.as_deref().unwrap_or("30 s"));
         let _ = writeln!(text, "stages: {{warm-up: 3 s, hold: {hold}}}\nrepeats: 3");
         if !options.goals.is_empty() {
             text.push_str("goals:\n");
@@ -178,7 +166,7 @@ impl BuiltIn {
         if options.duration.is_none() {
             text.push_str("sizes:\n  quick: {stages.warm-up: 1 s, stages.hold: 5 s}\n");
         }
-        with_sound_goals(text)
+        none_of(mistakes(&text)).map(|()| text)
     }
 
     /// The flow that goals without a name mean, and its latency.
@@ -230,10 +218,12 @@ impl BuiltIn {
     fn write_flows(self, text: &mut String, options: &BuiltInOptions, size: &str, rate: &str) {
         let (name, kind, shape) = match self {
             BuiltIn::Throughput => ("writers", "produce", "max".to_owned()),
-            BuiltIn::Latency | BuiltIn::FanOut => {
-                ("writers", "produce", format!("{{constant: {rate}}}"))
-            }
-            BuiltIn::EndToEnd => ("echo", "echo", format!("{{constant: {rate}}}")),
+            BuiltIn::Latency | BuiltIn::FanOut => (
+                "writers",
+                "produce",
+                format!("{{constant: {}}}", quoted(rate)),
+            ),
+            BuiltIn::EndToEnd => ("echo", "echo", format!("{{constant: {}}}", quoted(rate))),
         };
         let producers = options.producers.unwrap_or(1);
         let _ = writeln!(
@@ -248,6 +238,7 @@ impl BuiltIn {
             .compression
             .as_deref()
             .is_some_and(|it| it != "none");
+        let size = quoted(size);
         let record = match shrinks {
             true => format!("{{size: {size}, compressibility: 4}}"),
             false => format!("{{size: {size}}}"),
@@ -289,13 +280,10 @@ impl BuiltIn {
     }
 }
 
-fn with_sound_goals(text: String) -> Result<String, BuiltInError> {
-    match mistake(&text) {
-        None => Ok(text),
-        Some(reason) => Err(BuiltInError::Value {
-            option: "goal",
-            reason,
-        }),
+fn none_of(mistakes: Vec<String>) -> Result<(), BuiltInError> {
+    match mistakes.is_empty() {
+        true => Ok(()),
+        false => Err(BuiltInError::Values(mistakes)),
     }
 }
 
@@ -306,7 +294,7 @@ fn write_search(text: &mut String, search: &SearchOptions) {
         let _ = writeln!(text, "    - {}", quoted(goal.trim()));
     }
     for (key, value) in &search.settings {
-        let _ = writeln!(text, "  {key}: {value}");
+        let _ = writeln!(text, "  {key}: {}", quoted(value));
     }
     let quick = [("window", "2 s"), ("duration", "8 s"), ("width", "4 %")];
     let quick = quick.into_iter().filter(|(key, _)| {
@@ -323,7 +311,7 @@ fn write_search(text: &mut String, search: &SearchOptions) {
 
 fn settings(options: &BuiltInOptions) -> String {
     let acks = options.acks.as_deref().unwrap_or("all");
-    let mut settings = vec![format!("acks: {acks}")];
+    let mut settings = vec![format!("acks: {}", quoted(acks))];
     // Kafka's producer refuses idempotence without acks=all, and turns it on by default.
     if acks != "all" && acks != "-1" {
         settings.push("enable.idempotence: false".to_owned());
@@ -334,30 +322,10 @@ fn settings(options: &BuiltInOptions) -> String {
         ("batch.size", &options.batch_size),
     ];
     for (key, value) in named {
-        settings.extend(value.as_ref().map(|value| format!("{key}: {value}")));
+        let value = value.as_ref();
+        settings.extend(value.map(|value| format!("{key}: {}", quoted(value))));
     }
     settings.join(", ")
-}
-
-/// Values that would be reported at a place of a text that the user never wrote.
-fn check_values(options: &BuiltInOptions) -> Result<(), BuiltInError> {
-    check_value("record-size", &options.record_size, units::bytes)?;
-    check_value("rate", &options.rate, units::rate)?;
-    check_value("duration", &options.duration, units::time_ns)
-}
-
-fn check_value<T>(
-    option: &'static str,
-    value: &Option<String>,
-    read: impl Fn(&str) -> Result<T, UnitError>,
-) -> Result<(), BuiltInError> {
-    let Some(value) = value else {
-        return Ok(());
-    };
-    read(value).map(drop).map_err(|error| BuiltInError::Value {
-        option,
-        reason: format!("{}; {}", error.what, error.cure),
-    })
 }
 
 #[cfg(test)]
@@ -406,6 +374,49 @@ mod tests {
     }
 
     #[test]
+    fn each_option_with_a_mistake_has_one_error_that_names_it() {
+        let text = |text: &str| Some(text.to_owned());
+        let options = BuiltInOptions {
+            record_size: text("5"),
+            rate: text("20k"),
+            acks: text("2"),
+            compression: text("lz5"),
+            linger: text("{5x"),
+            batch_size: text("x, y: z"),
+            producers: Some(0),
+            consumers: Some(0),
+            groups: Some(0),
+            partitions: Some(0),
+            replication: Some(0),
+            duration: text("3"),
+            goals: vec!["p99 <= 20".to_owned()],
+            search: None,
+        };
+        let error = BuiltIn::FanOut.text(&options).unwrap_err().to_string();
+        let lines = error.lines().filter(|line| !line.starts_with("  "));
+        let mut named: Vec<&str> = lines.filter_map(|line| line.split(':').next()).collect();
+        named.sort_unstable();
+        let all = [
+            "--acks",
+            "--batch-size",
+            "--compression",
+            "--consumers",
+            "--duration",
+            "--goal",
+            "--groups",
+            "--linger",
+            "--partitions",
+            "--producers",
+            "--rate",
+            "--record-size",
+            "--replication",
+        ];
+        assert_eq!(named, all, "{error}");
+        assert!(error.contains("--acks: invalid value `2`\n  write one of: all, -1, 1, 0"));
+        assert!(error.contains("--replication: 0 is out of range\n  write 1 to 100\n"));
+    }
+
+    #[test]
     fn an_option_of_another_scenario_names_that_one() {
         let options = BuiltInOptions {
             rate: Some("20k/s".to_owned()),
@@ -416,6 +427,30 @@ mod tests {
             error,
             "--rate does not apply to `throughput`; use `latency` for a fixed rate"
         );
+    }
+
+    #[test]
+    fn a_kept_text_means_what_the_changed_scenario_means() {
+        let text = BuiltIn::Latency.text(&BuiltInOptions::default()).unwrap();
+        let mut scenario = Scenario::parse("latency", &text).unwrap();
+        let sets = [
+            ("linger.ms", "20"),
+            ("stages.hold", "2 s"),
+            ("verify", "true"),
+        ];
+        let sets = sets.map(|(path, value)| (path.to_owned(), value.to_owned()));
+        scenario.set_all(&sets).unwrap();
+        let read = |size| {
+            let text = scenario.changed_text(size);
+            let read = Scenario::parse("kept", &text);
+            read.unwrap_or_else(|problems| panic!("{text}\n{problems}"))
+        };
+        for size in [Size::Default, Size::Quick] {
+            assert_eq!(read(Size::Default).trials(size), scenario.trials(size));
+        }
+        let quick = read(Size::Quick);
+        assert_eq!(quick.trials(Size::Default), scenario.trials(Size::Quick));
+        assert!(!quick.text().contains("sizes"), "{}", quick.text());
     }
 
     #[test]

@@ -76,6 +76,7 @@ mod vary;
 mod verified;
 mod volume;
 mod written_search;
+mod yaml_text;
 
 pub use ab::{AbKind, AbMetric, AbPlan, AbSide, AbSidePlan};
 pub use ab_planning::{AbError, AbOptions};

@@ -11,11 +11,12 @@ use crate::load::{at_full_speed, trial_name};
 use crate::path::{locate, of_setting, put};
 use crate::plan::{Size, Trial};
 use crate::problem::{Problems, SourceLocation, SourceTexts};
-use crate::reader::{KeyMap, ValueReader};
+use crate::reader::{KeyMap, ValueReader, overlap};
 use crate::tree::{self, Value, YamlNode};
 use crate::vary::{self, FactorGroup};
 use crate::verified;
 use crate::written_search;
+use crate::yaml_text::scenario_text;
 
 /// The maximum number of trials of a scenario: more is a typo, and would take days.
 const TRIALS_MAX: usize = 500;
@@ -159,6 +160,37 @@ impl Scenario {
         self.sources.text(0)
     }
 
+    /// The text of a scenario that is this one in a size, with what [`Scenario::set`] changed. Comments are lost, and
+    /// factors stay as written.
+    pub fn changed_text(&self, size: Size) -> String {
+        let mut reader = ValueReader::new(&self.sources);
+        let mut tree = self.tree.clone();
+        let name = SIZES.into_iter().find(|(one, _)| *one == size);
+        let name = name.map_or("", |(_, name)| name);
+        self.resize(&mut reader, &mut tree, name);
+        self.apply_sets(&mut reader, &mut tree);
+        let is_resized = tree.get("sizes").is_some_and(|it| it.get(name).is_some());
+        if let Value::Map(entries) = &mut tree.value {
+            entries.retain(|entry| entry.key != "sizes" || !is_resized);
+            let sizes = entries.iter_mut().filter(|entry| entry.key == "sizes");
+            sizes.for_each(|sizes| self.forget_sets(&mut sizes.node));
+        }
+        scenario_text(&tree)
+    }
+
+    /// Removes from `sizes` what `--set` overrides.
+    fn forget_sets(&self, sizes: &mut YamlNode) {
+        let Value::Map(sizes) = &mut sizes.value else {
+            return;
+        };
+        for size in sizes {
+            if let Value::Map(changes) = &mut size.node.value {
+                let is_set = |path: &str| self.sets.iter().any(|(set, _)| overlap(set, path));
+                changes.retain(|change| !is_set(&change.key));
+            }
+        }
+    }
+
     /// How many brokers the cluster must have, at least, in a size.
     pub fn brokers_needed(&self, size: Size) -> u32 {
         let trials = self.trials_of(size).iter();
@@ -200,15 +232,7 @@ impl Scenario {
         let mut reader = ValueReader::new(&self.sources);
         let mut tree = self.tree.clone();
         self.resize(&mut reader, &mut tree, size);
-        for (path, value) in &self.sets {
-            let before_value = SourceLocation {
-                column: 1,
-                line: 1,
-                width: path.len(),
-                ..value.place
-            };
-            apply(&mut reader, &mut tree, path, value, before_value);
-        }
+        self.apply_sets(&mut reader, &mut tree);
         let in_file = self.factors_in_file(&mut reader);
         let named = |factor: &FactorGroup| (factor.path.clone(), factor.names());
         reader.scope.factors = in_file.iter().map(named).collect();
@@ -249,6 +273,18 @@ impl Scenario {
         let mut problems = reader.problems;
         problems.sort();
         (trials, problems)
+    }
+
+    fn apply_sets(&self, reader: &mut ValueReader<'_>, tree: &mut YamlNode) {
+        for (path, value) in &self.sets {
+            let before_value = SourceLocation {
+                column: 1,
+                line: 1,
+                width: path.len(),
+                ..value.place
+            };
+            apply(reader, tree, path, value, before_value);
+        }
     }
 
     /// Applies what `sizes` changes in one size. All of `sizes` is checked.

@@ -6,6 +6,8 @@ use crate::summary::TrialSummary;
 
 /// Fewer values make no curve.
 const SERIES_MIN: usize = 3;
+/// Shapes that are one rate.
+const RATES: [&str; 2] = ["constant", "poisson"];
 
 /// What the values of a setting are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +50,13 @@ impl FactorValues {
     pub fn of(trials: &[&TrialSummary]) -> Option<FactorValues> {
         let path = FactorValues::path_of(trials)?.to_owned();
         let factors = trials.iter().flat_map(|trial| &trial.factors);
-        let values: Vec<(f64, FactorUnit)> = factors
-            .map(|factor| number(&factor.value))
-            .collect::<Option<_>>()?;
+        let texts: Vec<&str> = factors.map(|factor| factor.value.as_str()).collect();
+        let (path, texts) = match path.ends_with(".shape") {
+            true => of_shapes(&path, &texts)?,
+            false => (path, texts),
+        };
+        let values = texts.into_iter().map(number);
+        let values: Vec<(f64, FactorUnit)> = values.collect::<Option<_>>()?;
         let (_, unit) = *values.first()?;
         let is_one_unit = values.iter().all(|(_, other)| *other == unit);
         is_one_unit.then(|| FactorValues {
@@ -70,8 +76,8 @@ impl FactorValues {
 
     /// Whether the setting is the rate of a flow.
     pub fn is_rate(&self) -> bool {
-        let rates = [".shape.constant", ".shape.poisson"];
-        rates.iter().any(|end| self.path.ends_with(end))
+        let mut rates = RATES.iter();
+        rates.any(|shape| self.path.ends_with(&format!(".shape.{shape}")))
     }
 
     /// The positions of the trials by rising values.
@@ -81,6 +87,16 @@ impl FactorValues {
         order.sort_by(|one, next| value(one).total_cmp(&value(next)));
         order
     }
+}
+
+/// The rates of shapes, and their path: `{constant: 5k/s}` of `writers.shape` is 5k/s of `writers.shape.constant`.
+fn of_shapes<'a>(path: &str, texts: &[&'a str]) -> Option<(String, Vec<&'a str>)> {
+    RATES.into_iter().find_map(|shape| {
+        let start = format!("{{{shape}: ");
+        let rate = |text: &&'a str| text.strip_prefix(&start)?.strip_suffix('}');
+        let rates: Vec<&str> = texts.iter().map(rate).collect::<Option<_>>()?;
+        Some((format!("{path}.{shape}"), rates))
+    })
 }
 
 /// A number with its unit, as scenarios write them.
@@ -116,6 +132,22 @@ mod tests {
         assert_eq!(number("lz4"), None);
         assert_eq!(number("all"), None);
         assert_eq!(number(""), None);
+    }
+
+    #[test]
+    fn shapes_of_one_kind_are_rates() {
+        let path = "writers.shape";
+        let (of, rates) = of_shapes(path, &["{poisson: 5k/s}", "{poisson: 10k/s}"]).unwrap();
+        assert_eq!(
+            (of.as_str(), rates),
+            ("writers.shape.poisson", vec!["5k/s", "10k/s"])
+        );
+        for texts in [
+            ["{poisson: 5k/s}", "{constant: 5k/s}"],
+            ["{constant: 5k/s}", "max"],
+        ] {
+            assert_eq!(of_shapes(path, &texts), None);
+        }
     }
 
     #[test]

@@ -41,6 +41,10 @@ pub(crate) fn ab(arguments: &AbArgs) -> anyhow::Result<ExitStatus> {
 
 /// What the sides are, and their names.
 fn request(arguments: &AbArgs) -> anyhow::Result<AbRequest> {
+    let is_setting = |what: &&String| what.contains('=') && !Path::new(what).exists();
+    if let Some(setting) = arguments.what.iter().find(is_setting) {
+        bail!("`{setting}` is a setting, not a scenario\n  use --a or --b to give it to a side");
+    }
     let sides = AbSides {
         settings: [split_settings(&arguments.a), split_settings(&arguments.b)],
         scenarios: arguments.what.clone(),
@@ -88,17 +92,19 @@ fn side(
     settings: &[String],
     built_in: &BuiltInArgs,
 ) -> anyhow::Result<Question> {
-    let changes = run::changes_of(&ScenarioArgs {
-        quick: arguments.quick,
-        set: [arguments.set.as_slice(), settings].concat(),
-        ..ScenarioArgs::default()
-    })?;
+    let changes = |settings: &[String]| {
+        run::changes_of(&ScenarioArgs {
+            quick: arguments.quick,
+            set: [arguments.set.as_slice(), settings].concat(),
+            ..ScenarioArgs::default()
+        })
+    };
     let what = arguments.what.get(index).map(String::as_str);
-    run::question_of(
-        what.unwrap_or(BuiltIn::Throughput.name()),
-        built_in,
-        &changes,
-    )
+    let what = what.unwrap_or(BuiltIn::Throughput.name());
+    let question = run::question_of(what, &built_in.again(), &changes(settings)?)?;
+    // The scenario is that of both sides.
+    built_in.keep(what, &changes(&[])?)?;
+    Ok(question)
 }
 
 /// The arguments of the run that measures both sides.
@@ -181,6 +187,7 @@ mod tests {
         assert!(refusal(&["--a", "acks=1", "--b", "acks=1"]).contains("--aa"));
         assert!(refusal(&["--target", "x:1", "--target", "x:1"]).contains("both sides are x:1"));
         assert!(refusal(&["--a", "acks=1", "--duet"]).contains("two targets"));
+        assert!(refusal(&["linger.ms=0", "linger.ms=20"]).contains("use --a or --b"));
         let error = refusal(&["--target", "x:1", "--target", "y:1", "--target", "z:1"]);
         assert!(error.contains("twice"), "{error}");
     }

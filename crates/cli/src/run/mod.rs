@@ -23,7 +23,7 @@ use crate::print;
 use crate::progress::{StderrTerminal, is_seen};
 use crate::style::DetailArgs;
 
-pub(crate) use resolve::{changes_of, question, question_of, targets};
+pub(crate) use resolve::{changes_of, check_run_folder, question, question_of, targets};
 
 /// Runs a question that has been read from the arguments on every target, keeps everything in run folders, and reports.
 pub(crate) fn run_question(arguments: &RunArgs, question: &Question) -> anyhow::Result<ExitStatus> {

@@ -1,5 +1,9 @@
 //! From the arguments of `kgauge run` to the question and its targets.
 
+use std::path::Path;
+
+use kgauge_results::FolderError;
+use kgauge_results::folder::layout::RUN;
 use kgauge_runner::{Question, RunTarget, ScenarioChanges, TargetsRequest, read_settings};
 use kgauge_scenario::Size;
 
@@ -11,11 +15,22 @@ use crate::print;
 /// What is to be run.
 pub(crate) fn question(arguments: &RunArgs) -> anyhow::Result<Question> {
     if let Some(dir) = &arguments.resume {
+        check_run_folder(dir)?;
         return Ok(Question::resumed(dir)?);
     }
     let changes = changes_of(&arguments.changes)?;
     let what = arguments.what.as_deref().unwrap_or_default();
     question_of(what, &arguments.built_in, &changes)
+}
+
+/// Refuses to resume what is no run.
+pub(crate) fn check_run_folder(dir: &Path) -> Result<(), FolderError> {
+    match dir.join(RUN).is_file() {
+        true => Ok(()),
+        false => Err(FolderError::NotARun {
+            dir: dir.to_owned(),
+        }),
+    }
 }
 
 /// The question of a built-in scenario, a study, a file or a saved plan.
@@ -24,10 +39,12 @@ pub(crate) fn question_of(
     built_in: &BuiltInArgs,
     changes: &ScenarioChanges,
 ) -> anyhow::Result<Question> {
-    match built_in.text(what)? {
-        Some(text) => Ok(Question::of_text(what, &text, changes)?),
-        None => Ok(Question::read(what, changes)?),
-    }
+    let question = match built_in.text(what)? {
+        Some(text) => Question::of_text(what, &text, changes)?,
+        None => Question::read(what, changes)?,
+    };
+    built_in.keep(what, changes)?;
+    Ok(question)
 }
 
 /// What the flags change in scenarios.

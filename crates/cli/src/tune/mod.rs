@@ -15,7 +15,10 @@ pub(crate) use flags::TuneArgs;
 /// Searches, keeps everything in a run folder, and reports.
 pub(crate) fn tune(arguments: &TuneArgs) -> anyhow::Result<ExitStatus> {
     let question = match &arguments.resume {
-        Some(dir) => resumed_tune(dir, arguments.budget.as_deref())?,
+        Some(dir) => {
+            run::check_run_folder(dir)?;
+            resumed_tune(dir, arguments.budget.as_deref())?
+        }
         None => question(arguments)?,
     };
     let arguments = RunArgs {

@@ -206,6 +206,9 @@ fn bad_arguments_are_refused_in_words() {
         &["write it like 4.3.1"],
     );
     check_refused(&["report", "nowhere"], 2, &["holds no run"]);
+    for command in ["run", "capacity", "tune"] {
+        check_refused(&[command, "--resume", "nowhere"], 2, &["holds no run"]);
+    }
 }
 
 #[test]

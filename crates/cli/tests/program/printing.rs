@@ -121,6 +121,7 @@ fn a_run_prints_what_is_asked_for_and_each_repeat_as_it_ends() {
     let result = "kgauge: [1/1] counted, repeat 1 of 1: writers ";
     assert!(stderr.contains(result), "{stderr}");
     assert!(usual.starts_with("counted · "), "{usual}");
+    assert!(usual.contains("acks=all, 1 replica"), "{usual}");
     assert!(
         usual.contains("\nAll 800 acked records are on the brokers.\n"),
         "{usual}"

@@ -2,6 +2,7 @@
 
 use super::scenario_id;
 use crate::markup::Markup;
+use crate::text::trial::value;
 use crate::view::ReportView;
 
 /// More trials of a single scenario are not listed.
@@ -60,7 +61,7 @@ impl Contents {
             if is_only && has_list {
                 for trial in &scenario.trials {
                     let values = trial.summary.factors.iter();
-                    let values: Vec<&str> = values.map(|factor| &*factor.value).collect();
+                    let values: Vec<&str> = values.map(value).collect();
                     contents.add_inner(&trial.id, &values.join(", "));
                 }
             }

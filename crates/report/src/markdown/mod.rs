@@ -101,6 +101,9 @@ impl Writer {
             let words = self.out.escaped(&view.target.caution);
             self.out.quoted(Severity::Caution, &words);
         }
+        let conditions = self.out.escaped(&view.run.conditions.join(" · "));
+        self.out.line(&conditions);
+        self.out.gap();
         self.write_count_check(view);
         match view.checkup {
             Some(summary) => self.write_checkup(view, summary),
@@ -366,7 +369,7 @@ impl Writer {
             .commands
             .iter()
             .filter(|command| !command.short.is_empty())
-            .map(|command| command.line_anywhere.clone())
+            .map(|command| command.line.clone())
             .filter(|line| line.len() <= self.limits.letters);
         let commands: Vec<String> = commands.collect();
         if !commands.is_empty() {

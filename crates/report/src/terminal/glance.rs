@@ -13,7 +13,7 @@ use super::table::{Alignment, Column, TableRow, TextTable};
 use crate::clean::columns;
 use crate::format::{self, NOTHING, ONE_REPEAT};
 use crate::text::bottleneck;
-use crate::text::trial::setting;
+use crate::text::trial::{setting, value};
 use crate::view::{Flow, Latency, ReportView, ScenarioView, TrialView, published};
 
 /// A longer name of scenario and trial takes two lines.
@@ -145,7 +145,7 @@ fn rows_of(scenario: &ScenarioView, shared: &Columns) -> Vec<TableRow> {
 /// The values that tell a trial from the others of its scenario: `4 KiB, 5 ms`.
 fn values(trial: &TrialView) -> String {
     let factors = trial.summary.factors.iter();
-    let values: Vec<&str> = factors.map(|factor| factor.value.as_str()).collect();
+    let values: Vec<&str> = factors.map(value).collect();
     values.join(", ")
 }
 

@@ -1,7 +1,7 @@
-//! Under which conditions a run was measured: how often, for how long, and what shared the machine.
+//! Under which conditions a run was measured: how often, for how long, with which acks, and what shared the machine.
 
 use kgauge_analyze::summary::generator::OTHERS_PART;
-use kgauge_analyze::summary::{Summary, TrialSummary};
+use kgauge_analyze::summary::{AckMeaning, Summary, TrialSummary};
 
 use crate::format;
 
@@ -11,6 +11,7 @@ pub(crate) fn clauses(summary: &Summary) -> Vec<String> {
     let agents = of_trials.find_map(|trial| trial.agents.as_ref());
     let clauses = [
         repeats(summary),
+        acks(summary),
         agents.map(super::agents::condition),
         shared(summary),
         others(summary),
@@ -63,6 +64,27 @@ fn range(values: impl Iterator<Item = f64> + Clone, write: fn(f64) -> String) ->
     Some(format::range(&low, &high))
 }
 
+/// `acks=all, 1 replica`, each if it is the same in the whole run: with one replica, `all` waits for the leader only.
+fn acks(summary: &Summary) -> Option<String> {
+    let flows = summary.trials.iter().flat_map(|trial| &trial.flows);
+    let all: Vec<&AckMeaning> = flows.filter_map(|flow| flow.ack.as_ref()).collect();
+    let acks = only(all.iter().map(|ack| ack.acks.as_str()));
+    let replicas = only(all.iter().map(|ack| ack.replication_factor));
+    let replicas = replicas.flatten();
+    let clauses = [
+        acks.map(|acks| format!("acks={acks}")),
+        replicas.map(|count| format::counted(count.into(), "replica")),
+    ];
+    let clauses: Vec<String> = clauses.into_iter().flatten().collect();
+    (!clauses.is_empty()).then(|| clauses.join(", "))
+}
+
+/// The value that all have.
+fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
+}
+
 /// Load and target on one machine.
 fn shared(summary: &Summary) -> Option<String> {
     if summary.target.same_machine != Some(true) {
@@ -103,6 +125,13 @@ fn others(summary: &Summary) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_is_named_if_it_is_the_only_one() {
+        assert_eq!(only(["all", "all"].into_iter()), Some("all"));
+        assert_eq!(only(["all", "1"].into_iter()), None);
+        assert_eq!(only([0; 0].into_iter()), None);
+    }
 
     #[test]
     fn equal_lengths_are_written_once() {

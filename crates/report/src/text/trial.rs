@@ -20,14 +20,14 @@ pub(crate) fn name(trial: &TrialSummary) -> String {
         .clone();
     }
     named(&trial.factors, |factor| {
-        format!("{} = {}", factor.path, factor.value)
+        format!("{} = {}", factor.path, value(factor))
     })
 }
 
 /// The same next to the scenario's name and factor: `10 B`.
 pub(crate) fn short(trial: &TrialSummary) -> String {
     match trial.factors.as_slice() {
-        [factor] => factor.value.clone(),
+        [factor] => value(factor).to_owned(),
         _ => name(trial),
     }
 }
@@ -36,7 +36,7 @@ pub(crate) fn short(trial: &TrialSummary) -> String {
 pub(crate) fn label(trial: &TrialSummary) -> String {
     match trial.factors.as_slice() {
         [] => trial.scenario.clone(),
-        [factor] => factor.value.clone(),
+        [factor] => value(factor).to_owned(),
         factors => settings(factors, &flows(std::slice::from_ref(&trial))),
     }
 }
@@ -44,8 +44,16 @@ pub(crate) fn label(trial: &TrialSummary) -> String {
 /// Settings with their values in a sentence: `batch.size 64 KiB, linger.ms 5`.
 pub(crate) fn settings(factors: &[Factor], flows: &[&str]) -> String {
     named(factors, |factor| {
-        format!("{} {}", setting(&factor.path, flows), factor.value)
+        format!("{} {}", setting(&factor.path, flows), value(factor))
     })
+}
+
+/// A value as written, of a constant shape its rate: `5k/s`.
+pub(crate) fn value(factor: &Factor) -> &str {
+    let shape = factor.value.strip_prefix("{constant: ");
+    let rate = shape.filter(|_| factor.path.ends_with(".shape"));
+    let rate = rate.and_then(|rate| rate.strip_suffix('}'));
+    rate.unwrap_or(&factor.value)
 }
 
 fn named(factors: &[Factor], name: impl Fn(&Factor) -> String) -> String {
@@ -114,5 +122,17 @@ mod tests {
         assert_eq!(name("writers.shape.constant"), "rate");
         assert_eq!(name("topic.partitions"), "topic.partitions");
         assert_eq!(name("target.memory"), "memory");
+    }
+
+    #[test]
+    fn a_constant_shape_is_called_by_its_rate() {
+        let factor = |path: &str, value: &str| Factor {
+            path: path.to_owned(),
+            value: value.to_owned(),
+        };
+        assert_eq!(value(&factor("writers.shape", "{constant: 5k/s}")), "5k/s");
+        for (path, written) in [("writers.shape", "max"), ("listed", "{constant: 5k/s}")] {
+            assert_eq!(value(&factor(path, written)), written);
+        }
     }
 }

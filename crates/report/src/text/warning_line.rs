@@ -2,6 +2,7 @@
 
 use kgauge_analyze::summary::{Summary, WarningFinding as Finding, WarningKind as Kind};
 use kgauge_results::run::RunStatus;
+use kgauge_scenario::BuiltIn;
 
 use super::target_note;
 use super::warning_kind::kind_of_remedy;
@@ -12,14 +13,55 @@ const SHOWN: [&str; 4] = ["p50", "p90", "p95", "p99"];
 /// A first wide interval is answered by as many repeats.
 const REPEATS: u32 = 5;
 
+/// A run whose warnings are shown.
+pub(crate) struct WarningContext<'a> {
+    /// Its summary.
+    pub(crate) summary: &'a Summary,
+    /// The command that made it.
+    pub(crate) command: &'a [String],
+    /// The command that resumes it.
+    pub(crate) resume: String,
+}
+
+impl WarningContext<'_> {
+    fn is_quick(&self) -> bool {
+        self.summary.run.size.as_deref() == Some("quick")
+    }
+
+    /// Whether `--duration` is the length of the hold: for built-in scenarios and searches.
+    fn has_duration(&self) -> bool {
+        let trials = || self.summary.trials.iter();
+        let is_run = |word: &String| trials().any(|trial| trial.scenario == *word);
+        let is_built_in = |word: &String| BuiltIn::named(word).is_some() && is_run(word);
+        let subcommand = self.command.get(1);
+        subcommand.is_some_and(|word| word == "capacity") || self.command.iter().any(is_built_in)
+    }
+
+    /// How to hold longer. A checkup decides that itself.
+    fn longer_hold(&self) -> &'static str {
+        match (self.is_quick(), self.has_duration()) {
+            _ if self.summary.checkup.is_some() => "",
+            (true, _) => "drop --quick or hold longer",
+            (false, true) => "hold longer with --duration",
+            (false, false) => "hold longer with --set stages.hold",
+        }
+    }
+}
+
 /// `the target was not steady (3 of 8 trials): use a longer warm-up`, of all warnings of a kind and the number of
 /// trials that have one (0: the whole run). Empty where the conditions of the run say it, or where it is about figures
 /// that are not shown at a glance.
-pub(crate) fn line(kind: Kind, findings: &[&Finding], trials: usize, summary: &Summary) -> String {
+pub(crate) fn line(
+    kind: Kind,
+    findings: &[&Finding],
+    trials: usize,
+    context: &WarningContext<'_>,
+) -> String {
+    let summary = context.summary;
     if kind == Kind::NotFinished && summary.run.status == RunStatus::Running {
         return "this run is still in progress; its figures are preliminary".to_owned();
     }
-    let Some((matter, fix)) = with_numbers(kind, findings, summary).or_else(|| constant(kind))
+    let Some((matter, fix)) = with_numbers(kind, findings, context).or_else(|| constant(kind))
     else {
         return String::new();
     };
@@ -76,9 +118,13 @@ fn total(findings: &[&Finding]) -> Option<(u64, &'static str)> {
     Some((sum, noun?))
 }
 
-/// Texts that need the numbers of their findings.
-fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<(String, String)> {
-    let is_quick = summary.run.size.as_deref() == Some("quick");
+/// Texts that need the numbers of their findings, or the run.
+fn with_numbers(
+    kind: Kind,
+    findings: &[&Finding],
+    context: &WarningContext<'_>,
+) -> Option<(String, String)> {
+    let (summary, is_quick) = (context.summary, context.is_quick());
     Some(match (kind, findings.first()?) {
         (Kind::WideInterval, _) => {
             let fix = match is_quick {
@@ -94,18 +140,15 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
             });
             let shortest = format::nanoseconds(seconds.reduce(f64::min)? * 1e9);
             let shortest = format::without_zeros(&shortest);
-            let fix = match is_quick {
-                true => "drop --quick or hold longer",
-                false => "use --set stages.hold='10 s'",
-            };
-            let fix = fix.to_owned();
+            let fix = context.longer_hold().to_owned();
             (format!("held for only {shortest} per repeat"), fix)
         }
-        (Kind::FewSamples, _) => few(findings)?,
-        (Kind::NotSteady | Kind::SteadinessUnknown | Kind::LittlesLawBroken, _) if is_quick => {
-            let (matter, _) = constant(kind)?;
-            (matter, "drop --quick".to_owned())
+        (Kind::FewSamples, _) => (few(findings)?, context.longer_hold().to_owned()),
+        (Kind::NotSteady, _) if is_quick => (constant(kind)?.0, "drop --quick".to_owned()),
+        (Kind::SteadinessUnknown | Kind::LittlesLawBroken, _) => {
+            (constant(kind)?.0, context.longer_hold().to_owned())
         }
+        (Kind::RepeatsMissing, _) => (constant(kind)?.0, format!("use {}", context.resume)),
         (_, Finding::ClockSource { clock }) => (
             format!("the kernel's clock source is {clock}, slow or coarse"),
             "switch it to tsc".to_owned(),
@@ -135,19 +178,15 @@ fn with_numbers(kind: Kind, findings: &[&Finding], summary: &Summary) -> Option<
 }
 
 /// The first percentile that rests on few samples, if it is shown.
-fn few(findings: &[&Finding]) -> Option<(String, String)> {
+fn few(findings: &[&Finding]) -> Option<String> {
     let percentiles = findings.iter().filter_map(|finding| match finding {
         Finding::FewSamples { percentile } => Some(percentile.as_str()),
         _ => None,
     });
     // Each further nine makes the name longer.
     let first = percentiles.min_by_key(|name| name.len())?;
-    SHOWN.contains(&first).then(|| {
-        (
-            format!("{first} rests on fewer than 100 samples"),
-            "use a longer hold".to_owned(),
-        )
-    })
+    let is_shown = SHOWN.contains(&first);
+    is_shown.then(|| format!("{first} rests on fewer than 100 samples"))
 }
 
 /// `9 of 15 throughputs have an interval of ±24 % or wider`.
@@ -175,7 +214,7 @@ fn more_repeats(summary: &Summary) -> String {
     format!("use --repeat {more}")
 }
 
-/// Texts that are the same whatever the numbers; `#` is what is counted.
+/// Texts that are the same whatever the numbers; `#` is what is counted. Some fixes depend on the run.
 const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::NotFinished,
@@ -194,8 +233,8 @@ const LINES: [(Kind, &str, &str); 38] = [
     ),
     (
         Kind::CopyIncomplete,
-        "# missing from the copy",
-        "use a longer stages.drain",
+        "# not in the copy",
+        "use --set stages.drain='1 min'",
     ),
     (
         Kind::CopyDoubled,
@@ -222,7 +261,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::RecordsUnresolved,
         "# without a known outcome",
-        "use a longer stages.drain",
+        "use --set stages.drain='1 min'",
     ),
     (
         Kind::GeneratorLimited,
@@ -281,8 +320,8 @@ const LINES: [(Kind, &str, &str); 38] = [
     ),
     (
         Kind::SteadinessUnknown,
-        "too short or too noisy to tell if the target was steady",
-        "hold longer",
+        "too short or noisy to tell if the target was steady",
+        "",
     ),
     (
         Kind::RecordsSkipped,
@@ -303,7 +342,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     (
         Kind::LittlesLawBroken,
         "latency and throughput contradict each other",
-        "hold longer",
+        "",
     ),
     (
         Kind::FollowersBehind,
@@ -345,11 +384,7 @@ const LINES: [(Kind, &str, &str); 38] = [
         "one repeat, so no intervals",
         "use --repeat 5",
     ),
-    (
-        Kind::RepeatsMissing,
-        "not all repeats completed",
-        "use kgauge run --resume",
-    ),
+    (Kind::RepeatsMissing, "not all repeats completed", ""),
     (
         Kind::TwoModes,
         "the repeats form two groups; the mean describes neither",

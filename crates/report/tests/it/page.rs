@@ -1,15 +1,15 @@
 //! The page of a real run folder: what it promises whatever is in it.
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{Warning, WarningFinding};
-use kgauge_report::{render_html, text};
+use kgauge_analyze::summary::{Warning, WarningFinding, WarningKind};
+use kgauge_report::{TerminalDetail, TerminalStyle, render_html, render_terminal, text};
 use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
     DiskSample, Event, EventKind, Evidence, EvidenceKind, MissingEvidence, NetworkSample,
     PressureSample, RepeatKey, Resource, RunHead, Subject,
 };
 use kgauge_results::{RunFolder, RunRead};
-use kgauge_scenario::{FindingSeverity, PublishedFinding};
+use kgauge_scenario::{FindingSeverity, PublishedFinding, Scenario};
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, Names, make};
@@ -298,9 +298,15 @@ fn a_flat_line_is_a_sentence_and_few_points_are_numbers() {
 
 #[test]
 fn a_sweep_of_rates_opens_with_latency_against_the_achieved_rate_and_the_goal() {
+    for rates in [scenarios::rates(), scenarios::shapes()] {
+        check_sweep_of_rates(&rates);
+    }
+}
+
+fn check_sweep_of_rates(rates: &[Scenario]) {
     let keep = tempfile::tempdir().unwrap();
     let dir = keep.path().join("run");
-    let (run, summary) = make(&dir, None, &scenarios::rates(), &CALM, End::Complete);
+    let (run, summary) = make(&dir, None, rates, &CALM, End::Complete);
     let page = render_html(&run, &summary);
     assert_balanced(&page);
     let (first_screen, rest) = page.split_once("id=\"figures\"").unwrap();
@@ -319,6 +325,13 @@ fn a_sweep_of_rates_opens_with_latency_against_the_achieved_rate_and_the_goal() 
     let rates: Vec<f64> = rates.map(|rate| rate.as_f64().unwrap().round()).collect();
     assert_eq!(rates, [500.0, 1_000.0, 2_000.0]);
     assert_eq!(chart["groups"][0], "p99");
+    let style = TerminalStyle {
+        color: false,
+        width: 80,
+        detail: TerminalDetail::Usual,
+    };
+    let text = render_terminal(&run, &summary, style);
+    assert!(text.contains("\n500/s "), "{text}");
 }
 
 #[test]

@@ -116,6 +116,12 @@ pub(crate) fn rates() -> Vec<Scenario> {
     vec![parse(&PACED.replace("stages:", varied))]
 }
 
+/// The same rates as whole shapes.
+pub(crate) fn shapes() -> Vec<Scenario> {
+    let varied = "vary: {writers.shape: [{constant: 500/s}, {constant: 1000/s}, {constant: 2000/s}]}\nstages:";
+    vec![parse(&PACED.replace("stages:", varied))]
+}
+
 /// The same with repeats.
 pub(crate) fn paced_often() -> Vec<Scenario> {
     vec![parse(&PACED.replace("repeats: 1", "repeats: 3"))]

@@ -8,7 +8,7 @@ use kgauge_analyze::summary::{BrokerSkew, FlowSteadiness, Warning, WarningFindin
 use kgauge_report::{TerminalDetail, TerminalStyle, render_html, render_markdown, render_terminal};
 use kgauge_results::run::TargetKind;
 use kgauge_results::{Quantile, RunRead, TimeKind};
-use kgauge_scenario::Studies;
+use kgauge_scenario::{BuiltIn, BuiltInOptions, Scenario, Studies};
 
 use crate::hostile::spoil;
 use crate::made::{CALM, End, make};
@@ -187,6 +187,46 @@ fn a_killed_run_says_so_before_its_figures() {
     let figures = text.find("records/s").unwrap();
     let why = text.find("This run did not finish (").expect("and why");
     assert!(notice < figures && figures < why);
+}
+
+#[test]
+fn caveats_name_the_flags_of_the_command_that_ran() {
+    let style = TerminalStyle {
+        width: 200,
+        ..PLAIN
+    };
+    let held = "\n! held for only 2 s per repeat: hold longer with ";
+    let mut summary = complete().summary.clone();
+    summary.run.size = None;
+    let text = render_terminal(&complete().run, &summary, style);
+    assert!(
+        text.contains(&format!("{held}--set stages.hold\n")),
+        "{text}"
+    );
+
+    let options = BuiltInOptions {
+        rate: Some("1k/s".to_owned()),
+        duration: Some("2 s".to_owned()),
+        ..BuiltInOptions::default()
+    };
+    let built_in = BuiltIn::Latency.text(&options).unwrap();
+    let scenario = Scenario::parse("latency", &built_in).unwrap();
+    let keep = tempfile::tempdir().unwrap();
+    let dir = keep.path().join("run");
+    let (mut run, mut summary) = make(&dir, None, &[scenario], &CALM, End::Complete);
+    run.head.command = ["kgauge", "run", "latency"].map(str::to_owned).to_vec();
+    summary.run.size = None;
+    summary.trials[0].warnings.push(Warning {
+        flow: None,
+        finding: WarningFinding::RepeatsMissing {
+            measured: 2,
+            planned: 3,
+        },
+    });
+    let text = render_terminal(&run, &summary, style);
+    assert!(text.contains(&format!("{held}--duration\n")), "{text}");
+    let resume = format!("use kgauge run --resume {}\n", dir.display());
+    assert!(text.contains(&resume), "{text}");
 }
 
 #[test]

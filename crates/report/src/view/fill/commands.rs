@@ -14,13 +14,12 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     let folder = run.dir.display().to_string();
     let here = |path: &str| format!("{}/{path}", quoted(&folder));
     let test = run.plan.as_ref().and_then(|plan| plan.ab.as_ref());
-    let is_side = test.is_some_and(|test| test.own_sides().len() == 1);
     let is_tune = run.plan.as_ref().is_some_and(|plan| plan.tune.is_some());
     let mut commands = Vec::new();
     // A checkup decides its loads from the state of the cluster.
     let has_plan = run.plan.is_some() && run.checkup.is_none();
     // A search for settings needs its scenario; the plan only has what it measured.
-    if has_plan && !is_side && !is_tune {
+    if has_plan && !is_side(run) && !is_tune {
         commands.push(ReaderCommand {
             short: "Rerun",
             purpose: "Rerun from the saved plan with the same seed:".to_owned(),
@@ -39,12 +38,7 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
         RunStatus::Failed | RunStatus::Interrupted | RunStatus::CutShort => true,
     };
     if has_plan && can_resume {
-        let command = match (test, is_tune) {
-            (Some(_), _) => "ab",
-            (None, true) => "tune",
-            (None, false) => "run",
-        };
-        commands.push(resume(&folder, command, is_side, &more_time(run)));
+        commands.push(resume(run));
     }
     if !run.head.command.is_empty() {
         let words: Vec<String> = run.head.command.iter().map(|word| quoted(word)).collect();
@@ -64,6 +58,12 @@ pub(super) fn commands(run: &RunRead) -> Vec<ReaderCommand> {
     commands
 }
 
+/// Whether the run is one of the two of an A/B test.
+fn is_side(run: &RunRead) -> bool {
+    let test = run.plan.as_ref().and_then(|plan| plan.ab.as_ref());
+    test.is_some_and(|test| test.own_sides().len() == 1)
+}
+
 /// The flag without which a search for settings has no time left.
 fn more_time(run: &RunRead) -> String {
     let plan = run.plan.as_ref().and_then(|plan| plan.tune.as_ref());
@@ -77,7 +77,24 @@ fn more_time(run: &RunRead) -> String {
 }
 
 /// Continues a run, a search for settings, or an A/B test, of which the run may be one side.
-fn resume(folder: &str, command: &str, is_side: bool, more: &str) -> ReaderCommand {
+pub(super) fn resume(run: &RunRead) -> ReaderCommand {
+    let plan = run.plan.as_ref();
+    let is_test = plan.is_some_and(|plan| plan.ab.is_some());
+    let is_tune = plan.is_some_and(|plan| plan.tune.is_some());
+    let command = match (is_test, is_tune) {
+        (true, _) => "ab",
+        (false, true) => "tune",
+        (false, false) => "run",
+    };
+    resume_folder(
+        &run.dir.display().to_string(),
+        command,
+        is_side(run),
+        &more_time(run),
+    )
+}
+
+fn resume_folder(folder: &str, command: &str, is_side: bool, more: &str) -> ReaderCommand {
     let parent = Path::new(folder).parent();
     let (folder, place) = match parent.and_then(Path::to_str).filter(|_| is_side) {
         Some("") => (".", "FOLDER-OF-BOTH-RUNS"),
@@ -114,10 +131,11 @@ mod tests {
 
     #[test]
     fn a_side_of_an_ab_test_is_resumed_with_the_other_one() {
-        let line = |command, is_side| resume("out/1-x", command, is_side, "").line;
+        let line = |command, is_side| resume_folder("out/1-x", command, is_side, "").line;
         assert_eq!(line("run", false), "kgauge run --resume out/1-x");
         assert_eq!(line("ab", false), "kgauge ab --resume out/1-x");
         assert_eq!(line("ab", true), "kgauge ab --resume out");
-        assert_eq!(resume("1-x", "ab", true, "").line, "kgauge ab --resume .");
+        let line = resume_folder("1-x", "ab", true, "").line;
+        assert_eq!(line, "kgauge ab --resume .");
     }
 }

@@ -27,10 +27,15 @@ use super::{
 use crate::format;
 use crate::text;
 use crate::text::trial::name as trial_name;
+use crate::text::warning_line::WarningContext;
 
 /// Everything that a report shows of a run.
 pub(crate) fn view<'a>(run: &'a RunRead, summary: &'a Summary) -> ReportView<'a> {
-    let (notices, warnings) = warnings::sorted(summary);
+    let (notices, warnings) = warnings::sorted(&WarningContext {
+        summary,
+        command: &run.head.command,
+        resume: commands::resume(run).line,
+    });
     ReportView {
         title: title(run, summary),
         about: about(run, summary),

@@ -10,11 +10,12 @@ use super::headline;
 use crate::text::trial::name as trial_name;
 use crate::text::warning::{self, WarningText};
 use crate::text::warning_kind::{about, remedy};
-use crate::text::warning_line;
+use crate::text::warning_line::{self, WarningContext};
 use crate::view::{Severity, WarningItem, WarningView};
 
 /// (Notices before any figure, other warnings), each with the most severe first.
-pub(super) fn sorted(summary: &Summary) -> (Vec<WarningView>, Vec<WarningView>) {
+pub(super) fn sorted(context: &WarningContext<'_>) -> (Vec<WarningView>, Vec<WarningView>) {
+    let summary = context.summary;
     let mut groups: Vec<Group<'_>> = Vec::new();
     for warning in &summary.warnings {
         add(&mut groups, warning, None);
@@ -27,9 +28,9 @@ pub(super) fn sorted(summary: &Summary) -> (Vec<WarningView>, Vec<WarningView>) 
     let has_unfinished = groups
         .iter()
         .any(|group| group.kind == WarningKind::NotFinished);
-    let mut all: Vec<WarningView> = groups.iter().map(|group| group.warning(summary)).collect();
+    let mut all: Vec<WarningView> = groups.iter().map(|group| group.warning(context)).collect();
     if !has_unfinished {
-        all.extend(unfinished(summary));
+        all.extend(unfinished(context));
     }
     all.extend(defects(summary));
     all.sort_by_key(|warning| std::cmp::Reverse(warning.level));
@@ -88,7 +89,8 @@ fn add<'a>(
 }
 
 impl Group<'_> {
-    fn warning(&self, summary: &Summary) -> WarningView {
+    fn warning(&self, context: &WarningContext<'_>) -> WarningView {
+        let summary = context.summary;
         let about = about(self.kind);
         let shared = self.shared();
         let item = |(text, places): &(WarningText, Vec<WarningPlace<'_>>)| WarningItem {
@@ -122,7 +124,7 @@ impl Group<'_> {
                 about.level
             },
             short,
-            line: warning_line::line(self.kind, &self.findings, self.trials(), summary),
+            line: warning_line::line(self.kind, &self.findings, self.trials(), context),
             evidence,
             words: shared.unwrap_or_default().to_owned(),
             items,
@@ -195,7 +197,8 @@ fn place_words(places: &[WarningPlace<'_>], summary: &Summary) -> String {
 }
 
 /// A run that did not end as planned always has a caveat, even if the summary has no warning about it.
-fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
+fn unfinished(context: &WarningContext<'_>) -> Option<WarningView> {
+    let summary = context.summary;
     let words = match summary.run.status {
         RunStatus::Complete => None,
         RunStatus::Running => Some("This run is still in progress; these figures are preliminary."),
@@ -215,11 +218,11 @@ fn unfinished(summary: &Summary) -> impl Iterator<Item = WarningView> {
         .why
         .as_ref()
         .map_or_else(String::new, |why| format!(" {why}"));
-    words.into_iter().map(move |words| WarningView {
+    words.map(|words| WarningView {
         words: String::new(),
         level: Severity::Grave,
         short: about(WarningKind::NotFinished).title.to_owned(),
-        line: warning_line::line(WarningKind::NotFinished, &[], 0, summary),
+        line: warning_line::line(WarningKind::NotFinished, &[], 0, context),
         evidence: vec![WarningItem {
             place: String::new(),
             words: format!("{words}{why}"),
