@@ -230,7 +230,7 @@ impl ActiveSearch {
                 self.note(run, measured);
                 let search = recorded_search(run, &self.plan);
                 if let (Some(search), Some(load)) = (search, run.loads.last()) {
-                    let strict = search.bounds(ReadingKind::Strict);
+                    let strict = search.bounds_so_far();
                     let judgement = LoadJudgement { load, strict };
                     session.observer.observe(&RunEvent::LoadJudged(&judgement));
                 }

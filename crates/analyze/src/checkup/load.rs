@@ -1,6 +1,6 @@
 //! Findings that follow from the loads of a checkup.
 
-use kgauge_results::run::{CAPACITY_SHARES, RateLimit};
+use kgauge_results::run::{CAPACITY_SHARES, RateLimit, SearchEnd};
 
 use super::{CheckupFact, CheckupFinding, CheckupPoint, CheckupSummary, push};
 use crate::summary::{Bottleneck, CapacitySummary, TrialSummary};
@@ -60,7 +60,8 @@ fn limits(findings: &mut Vec<CheckupFinding>, capacity: &CapacitySummary) {
         return;
     };
     let strict = search.strict;
-    if let (None, Some(upper)) = (strict.lower, strict.upper) {
+    let is_found = search.end == Some(SearchEnd::Found);
+    if let (None, Some(upper), true) = (strict.lower, strict.upper, is_found) {
         let fact = CheckupFact::NoRateHolds {
             lowest_broken_per_s: upper,
         };
@@ -72,7 +73,7 @@ fn limits(findings: &mut Vec<CheckupFinding>, capacity: &CapacitySummary) {
     {
         let fact = CheckupFact::LimitedBy {
             bottleneck,
-            records_per_s: strict.lower.unwrap_or(upper),
+            records_per_s: strict.lower.or(search.unconfirmed()).unwrap_or(upper),
         };
         push(findings, 55, fact);
     }
