@@ -191,13 +191,12 @@ mod tests {
             };
             bytes_in_all(&plan, keep, true) as f64
         };
-        let mb = |records: f64| records * 1_000.0;
-        // 62 s at 10,000 records/s, with at most 30 % for heads and indexes.
+        // 62 s at 10 MB/s, with at most 30 % for heads and indexes.
         let longest = bytes(false, "max-rate: 10k/s");
-        assert!((1.0..1.3).contains(&(longest / mb(620_000.0))), "{longest}");
+        assert!((1.0..1.3).contains(&(longest / 620e6)), "{longest}");
         // All loads: 12 s and 16 times 23.25 s.
         let kept = bytes(true, "max-rate: 10k/s");
-        assert!((1.0..1.3).contains(&(kept / mb(3_840_000.0))), "{kept}");
+        assert!((1.0..1.3).contains(&(kept / 3_840e6)), "{kept}");
         assert!(bytes(false, "width: 2 %") < 10_000.0);
     }
 

@@ -86,16 +86,20 @@ pub(crate) fn contradiction(capacity: &CapacitySummary, search: &CapacitySearch)
 
 /// What to do if the search ended because the load generator was the bottleneck.
 fn generator_limit(search: &CapacitySearch) -> Option<String> {
-    let cause = VoidCause::Generator;
-    if search.end != Some(SearchEnd::Void { cause }) {
-        return None;
-    }
-    let last = search.steps.last()?;
+    let last = search
+        .steps
+        .last()
+        .filter(|_| is_limited_by_generator(search))?;
     Some(format!(
         "At {} records/s, the load generator was the bottleneck: use --agents to offer more, or \
          --max-rate to stay below.",
         format::figure(last.rate)
     ))
+}
+
+fn is_limited_by_generator(search: &CapacitySearch) -> bool {
+    let cause = VoidCause::Generator;
+    search.end == Some(SearchEnd::Void { cause })
 }
 
 /// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in all 12 windows of 10 s`.
@@ -197,11 +201,8 @@ pub(crate) fn cost(
     };
     let trials = format::counted(trials as u64, "trial");
     let took = format::span((search.took_s * 1e9) as u64);
-    let by_generator = SearchEnd::Void {
-        cause: VoidCause::Generator,
-    };
-    // The next attempt would end in the same way.
-    let go_on = match can_resume && search.end != Some(by_generator) {
+    // A search that the generator limited would end in the same way again.
+    let go_on = match can_resume && !is_limited_by_generator(search) {
         true => "; --resume continues it",
         false => "",
     };
