@@ -318,8 +318,8 @@ mod tests {
         // 2 s + 10 s + 0.8 s at full speed; 34 windows of 10 s; 16 times 2 s + 1.5 s: 408.8 s.
         assert_eq!(
             announced("width: 2 %"),
-            "small, search for the highest rate with p99 <= 20 ms and failed <= 1, about 6 min 50 s; \
-             seed 7; results in runs/1"
+            "small, search for the highest rate with p99 <= 20 ms and failed <= 1, about 6 min \
+             50 s; seed 7; results in runs/1"
         );
         let text = announced("budget: 3 min");
         assert!(text.contains("about 3 min, at most 3 min"), "{text}");
