@@ -1,8 +1,8 @@
 //! `kgauge capacity`: a run whose scenario gets a search for the highest rate that keeps its goals.
 
 use anyhow::anyhow;
-use kgauge_runner::OrRunError;
-use kgauge_scenario::BuiltIn;
+use kgauge_runner::{OrRunError, Question};
+use kgauge_scenario::{BuiltIn, SearchOptions};
 
 use crate::args::{RunArgs, ScenarioArgs};
 use crate::capacity_args::CapacityArgs;
@@ -11,8 +11,8 @@ use crate::{pods, run};
 
 /// Searches, keeps everything in a run folder, and reports.
 pub(crate) fn capacity(arguments: &CapacityArgs) -> anyhow::Result<ExitStatus> {
-    let arguments = run_arguments(arguments)?;
-    let question = run::question(&arguments)?;
+    let mut arguments = run_arguments(arguments)?;
+    let question = question(&mut arguments)?;
     match question.trials.iter().any(|trial| trial.search.is_some()) {
         true => pods::run_question(&arguments, &question),
         false => Err(without_goal()),
@@ -21,6 +21,41 @@ pub(crate) fn capacity(arguments: &CapacityArgs) -> anyhow::Result<ExitStatus> {
 
 fn without_goal() -> anyhow::Error {
     anyhow!("the search has no goal\n  add one, such as --goal 'p99 <= 20 ms'")
+}
+
+/// The question of a run. If `--quick` does not change the searches of a file, they get the settings of built-in
+/// scenarios, except for those that flags set.
+fn question(arguments: &mut RunArgs) -> anyhow::Result<Question> {
+    let question = run::question(arguments)?;
+    if !arguments.changes.quick {
+        return Ok(question);
+    }
+    arguments.changes.quick = false;
+    let usual = run::question(arguments)?;
+    arguments.changes.quick = true;
+    let [quick, usual] = [&question, &usual].map(|question| {
+        let trials = question.trials.iter();
+        trials
+            .map(|trial| trial.search.as_ref())
+            .collect::<Vec<_>>()
+    });
+    if quick != usual || quick.iter().any(Option::is_none) {
+        return Ok(question);
+    }
+    let given = std::mem::take(&mut arguments.changes.set);
+    let is_given = |key: &str| {
+        let start = format!("search.{key}=");
+        given.iter().any(|setting| setting.starts_with(&start))
+    };
+    // A longer window needs a longer duration.
+    let is_open = |key: &str| !is_given(key) && !(key == "duration" && is_given("window"));
+    let quick = SearchOptions::QUICK.into_iter();
+    let quick = quick.filter(|(key, _)| is_open(key));
+    let quick: Vec<String> = quick
+        .map(|(key, value)| format!("search.{key}={value}"))
+        .collect();
+    arguments.changes.set = [quick, given].concat();
+    run::question(arguments)
 }
 
 /// The run that the arguments mean: a built-in scenario is written with a search, others get settings of a search.
@@ -108,6 +143,40 @@ mod tests {
             "repeats=1",
         ];
         assert_eq!(run.changes.set, expected);
+    }
+
+    #[test]
+    fn a_quick_search_of_a_file_has_shorter_windows_unless_the_file_has_a_quick_search() {
+        let dir = tempfile::tempdir().unwrap();
+        let quick = |more: &str, flags: &[&str]| {
+            let file = dir.path().join("a.yaml");
+            let text = format!(
+                "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 1}}\nflows:\n  \
+                 - {{name: w, kind: produce, record: {{size: 100 B}}, shape: max}}\n\
+                 search: {{goals: [p99 <= 20 ms]}}\n{more}"
+            );
+            std::fs::write(&file, text).unwrap();
+            let words = [&[file.to_str().unwrap(), "--quick"][..], flags].concat();
+            let mut run = parsed(&words).unwrap();
+            let question = question(&mut run).unwrap();
+            let search = question.trials[0].search.clone().unwrap();
+            (
+                search.window_ns / 1_000_000_000,
+                search.windows,
+                search.width,
+            )
+        };
+        assert_eq!(quick("", &[]), (2, 4, 0.04));
+        assert_eq!(
+            quick("sizes: {quick: {stages.warm-up: 1 s}}\n", &[]),
+            (2, 4, 0.04)
+        );
+        assert_eq!(
+            quick("sizes: {quick: {search.window: 5 s}}\n", &[]),
+            (5, 12, 0.02)
+        );
+        assert_eq!(quick("", &["--window", "10 s"]), (10, 6, 0.04));
+        assert_eq!(quick("", &["--set", "search.width=3 %"]), (2, 4, 0.03));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use kgauge_scenario::{
 };
 
 use crate::observer::Announcement;
-use crate::time_estimate::{TimeEstimate, rounded};
+use crate::time_estimate::{TimeEstimate, plain, rounded};
 use crate::{warm_up, warming};
 
 /// The assumed speed of a flow at full speed that ends after a number of records. Most flows are faster, so a run
@@ -103,7 +103,8 @@ fn steps_ns(plan: &Plan, steps: &[RepeatKey], warm_up_ns: fn(&Stages) -> u64) ->
             None => trial.stages.hold_ns.unwrap_or_else(|| counted_ns(trial)),
         };
         let search = trial.search.as_ref();
-        let search_ns = search.map_or(0, |search| search_ns(search, warm_up_ns(&trial.stages)));
+        // Its loads have a fixed warm-up.
+        let search_ns = search.map_or(0, |search| search_ns(search, trial.stages.warm_up_ns));
         let parts = [preload_ns, warm_up_ns(&trial.stages), hold_ns, search_ns];
         parts
             .into_iter()
@@ -127,13 +128,10 @@ fn around_ns(trial: &Trial) -> u64 {
 
 /// Usual time of a search after its trial at full speed.
 fn search_ns(search: &SearchPlan, warm_up_ns: u64) -> u64 {
-    /// Loads that find and narrow the bounds, and those of the curve.
-    const LOADS: u64 = 16;
     /// Creating and deleting a topic, connecting, the last responses.
     const BETWEEN_NS: u64 = 1_500_000_000;
-    // Both bounds are measured and confirmed for the whole duration; most other loads take one window.
-    let windows = LOADS + 3 * u64::from(search.windows);
-    let loads_ns = windows * search.window_ns + LOADS * (warm_up_ns + BETWEEN_NS);
+    let around_ns = u64::from(SearchPlan::LOADS_USUAL) * (warm_up_ns + BETWEEN_NS);
+    let loads_ns = search.windows_usual() * search.window_ns + around_ns;
     search
         .budget_ns
         .map_or(loads_ns, |budget_ns| budget_ns.min(loads_ns))
@@ -166,6 +164,42 @@ impl Announcement<'_> {
             }
         }
         faults
+    }
+
+    /// `latency, search for the highest rate with p99 <= 20 ms, about 6 min 50 s, at most 15 min; ...`.
+    fn fmt_search(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        what: &str,
+        first: &SearchPlan,
+        rest: &[&SearchPlan],
+    ) -> fmt::Result {
+        let searches = match self.steps.len() {
+            1 => "search".to_owned(),
+            count => format!("{count} searches"),
+        };
+        let again = if self.is_resumed { " resumed" } else { "" };
+        let goals = first.written_goals();
+        let are_equal = rest.iter().all(|search| search.written_goals() == goals);
+        let goals = match are_equal {
+            true => format!(" with {}", goals.join(" and ")),
+            false => String::new(),
+        };
+        let budget = first.budget_ns.map(Duration::from_nanos);
+        let planned = match budget {
+            Some(budget) => {
+                let usual = plain(rounded(self.planned.usual.min(budget)));
+                format!("about {usual}, at most {}", plain(budget))
+            }
+            None => self.planned.to_string(),
+        };
+        write!(
+            f,
+            "{what}, {searches}{again} for the highest rate{goals}, {planned}; seed {}; results \
+             in {}",
+            self.plan.seed,
+            self.dir.display()
+        )
     }
 
     /// `throughput, A/B test of linger.ms=0 and linger.ms=5 by writers.throughput, about 5 min, at most 30 min; ...`.
@@ -224,6 +258,13 @@ impl fmt::Display for Announcement<'_> {
             );
         }
         let trials: BTreeSet<u32> = steps.iter().map(|step| step.trial).collect();
+        let searches = trials.iter().map(|trial| {
+            let trial = plan.trials.get(*trial as usize)?;
+            trial.search.as_ref()
+        });
+        if let Some([first, rest @ ..]) = searches.collect::<Option<Vec<_>>>().as_deref() {
+            return self.fmt_search(f, &what, first, rest);
+        }
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         write!(
             f,
@@ -241,5 +282,46 @@ impl fmt::Display for Announcement<'_> {
             plan.seed,
             self.dir.display()
         )
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::question::{Question, ScenarioChanges};
+
+    fn announced(search: &str) -> String {
+        let text = format!(
+            "kgauge: 1\nname: small\nquestion: Why?\ntopic: {{partitions: 6}}\nflows:\n  \
+             - {{name: w, kind: produce, shape: max, record: {{size: 100 B}}}}\n\
+             stages: {{warm-up: 2 s, warm-up-limit: 2 s}}\nrepeats: 1\n\
+             search: {{goals: [p99 <= 20 ms, failed <= 1], {search}}}\n"
+        );
+        let question = Question::of_text("small.yaml", &text, &ScenarioChanges::default());
+        let preview = question.unwrap().preview(Some(7)).unwrap();
+        Announcement {
+            plan: &preview.plan,
+            steps: &preview.steps,
+            dir: Path::new("runs/1"),
+            is_resumed: false,
+            planned: preview.planned,
+            is_checkup: false,
+        }
+        .to_string()
+    }
+
+    #[test]
+    fn a_search_is_announced_with_its_goals_and_budget() {
+        // 2 s + 10 s + 0.8 s at full speed; 34 windows of 10 s; 16 times 2 s + 1.5 s: 408.8 s.
+        assert_eq!(
+            announced("width: 2 %"),
+            "small, search for the highest rate with p99 <= 20 ms and failed <= 1, about 6 min \
+             50 s; seed 7; results in runs/1"
+        );
+        let text = announced("budget: 3 min");
+        assert!(text.contains("about 3 min, at most 3 min"), "{text}");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use kgauge_analyze::search::ReadingKind;
 use kgauge_analyze::summary::recorded_search;
 use kgauge_observe::census;
 use kgauge_results::run::SearchRecord;
@@ -14,7 +13,7 @@ use crate::fit::drop_unsupported;
 use crate::question::{Question, ScenarioChanges};
 use crate::session::Session;
 
-/// Of full speed, what is taken for the capacity if the search found no lower bound.
+/// Of full speed, what is taken for the capacity if no rate kept the goal.
 const FALLBACK_PART: f64 = 0.25;
 /// How long reading the cluster at the end may take.
 const LAST_CENSUS_MAX: Duration = Duration::from_secs(10);
@@ -24,7 +23,7 @@ fn capacity(plan: &Plan, record: &SearchRecord) -> Option<f64> {
     let run = record.searches.first()?;
     let search = plan.trials.get(run.trial as usize)?.search.as_ref()?;
     let found = recorded_search(run, search);
-    let lower = found.and_then(|found| found.bounds(ReadingKind::Strict).lower);
+    let lower = found.and_then(|found| found.bounds_so_far().lower);
     let rate = lower.or_else(|| run.start.map(|start| start.full_speed * FALLBACK_PART));
     // Shares of less would be the same rate.
     rate.filter(|rate| *rate >= RATE_MIN)

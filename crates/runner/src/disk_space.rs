@@ -20,30 +20,15 @@ pub(crate) fn check_disks(
     dir: &Path,
     (keep, is_watched): (bool, bool),
 ) -> Result<Vec<DiskSpace>, RunError> {
-    let each = plan.trials.iter().map(|trial| {
-        let bytes = bytes_known(trial, is_watched);
-        // The copy lies beside it, where kgauge starts that cluster too.
-        let mirror = trial.cluster.mirror.as_ref();
-        let is_ours = mirror.is_some_and(|one| one.replicator == Replicator::MirrorMaker2);
-        let copies = u64::from(is_ours);
-        let bytes = bytes.saturating_mul(1 + copies);
-        if keep {
-            bytes.saturating_mul(u64::from(trial.repeats))
-        } else {
-            bytes
-        }
-    });
-    // Topics are deleted after each trial, so that only the largest counts, unless they are kept.
-    let bytes = if keep {
-        each.fold(0, u64::saturating_add)
-    } else {
-        each.max().unwrap_or(0)
-    };
+    let bytes = bytes_in_all(plan, keep, is_watched);
     let disks = target.disks(cluster).or_target_failed("")?;
-    kgauge_target::check_disks(&disks, bytes).map_err(|error| {
-        let cure = "shorten the run (--quick, --set stages.hold='5 s'), or free some space";
-        RunError::cluster(format!("{error}\n  {cure}"))
-    })?;
+    let has_search = plan.trials.iter().any(|trial| trial.search.is_some());
+    let cure = match has_search {
+        true => "limit the rate (--max-rate), shorten the windows (--window), or free some space",
+        false => "shorten the run (--quick, --set stages.hold='5 s'), or free some space",
+    };
+    kgauge_target::check_disks(&disks, bytes)
+        .map_err(|error| RunError::cluster(format!("{error}\n  {cure}")))?;
     /// Slices of a long run stay below this.
     const RESULTS_BYTES: u64 = 64 << 20;
     let free = free_bytes(dir).or_unwritable()?;
@@ -57,6 +42,45 @@ pub(crate) fn check_disks(
         return Err(RunError::input(words));
     }
     Ok(disks)
+}
+
+/// Checks the disks before a load of a search: its rate was not known when the run began.
+pub(crate) fn check_load(disks: &[DiskSpace], load: &Trial) -> Result<(), RunError> {
+    kgauge_target::check_disks(disks, bytes_known(load, false)).map_err(|error| {
+        let cure = "free some space and continue with --resume, or limit the rate (--max-rate)";
+        RunError::cluster(format!("{error}\n  {cure}"))
+    })
+}
+
+/// The most bytes of a plan that are on the disks at any time.
+fn bytes_in_all(plan: &Plan, keep: bool, is_watched: bool) -> u64 {
+    let trials = plan.trials.iter().flat_map(|trial| {
+        let search = trial.search.as_ref();
+        let is_limited = search.is_some_and(|search| search.rate_max.is_some());
+        // At full speed, the assumed volume says more than most targets do; `check_load` knows the rate.
+        let loads = match keep {
+            true => trial.usual_loads(),
+            false => trial.longest_load(),
+        };
+        [Some(trial.clone()), loads.filter(|_| is_limited)]
+    });
+    let each = trials.flatten().map(|trial| {
+        let bytes = bytes_known(&trial, is_watched);
+        // The copy lies beside it, where kgauge starts that cluster too.
+        let mirror = trial.cluster.mirror.as_ref();
+        let is_ours = mirror.is_some_and(|one| one.replicator == Replicator::MirrorMaker2);
+        let copies = u64::from(is_ours);
+        let bytes = bytes.saturating_mul(1 + copies);
+        match keep {
+            true => bytes.saturating_mul(u64::from(trial.repeats)),
+            false => bytes,
+        }
+    });
+    // Topics are deleted after each trial, so that only the largest counts, unless they are kept.
+    match keep {
+        true => each.fold(0, u64::saturating_add),
+        false => each.max().unwrap_or(0),
+    }
 }
 
 /// The most that one repeat writes, without assumed volumes if the disks are watched.
@@ -115,7 +139,7 @@ fn spare_bytes(free: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use kgauge_scenario::{Scenario, Size};
+    use kgauge_scenario::{ClusterFacts, Scenario, Size, TargetKind};
 
     use super::*;
 
@@ -137,6 +161,43 @@ mod tests {
         // What is known must fit in any case: 6,000,000 and 60,000 records of 1 kB.
         assert!(bytes("shape: max, records: 6M", true) > 6_000_000_000);
         assert!(bytes("shape: {constant: 1k/s}", true) > 60_000_000);
+    }
+
+    #[test]
+    fn a_search_needs_room_for_its_longest_load_or_for_all_that_are_kept() {
+        let bytes = |keep: bool, search: &str| {
+            let text = format!(
+                "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6}}\nflows:\n  \
+                 - {{name: w, kind: produce, record: {{size: 1 kB}}, shape: max}}\n\
+                 stages: {{warm-up: 2 s, warm-up-limit: 2 s}}\nrepeats: 1\n\
+                 search: {{goals: [p99 <= 20 ms], {search}}}\n"
+            );
+            let scenario = Scenario::parse("a.yaml", &text).unwrap();
+            let plan = Plan {
+                format: Plan::FORMAT,
+                run_id: "r1".to_owned(),
+                seed: 1,
+                size: Size::Default,
+                study: None,
+                cluster: ClusterFacts {
+                    cluster_id: "abc".to_owned(),
+                    brokers: 1,
+                    kind: TargetKind::Embedded,
+                    version: None,
+                },
+                trials: scenario.trials(Size::Default),
+                ab: None,
+                tune: None,
+            };
+            bytes_in_all(&plan, keep, true) as f64
+        };
+        // 62 s at 10 MB/s, with at most 30 % for heads and indexes.
+        let longest = bytes(false, "max-rate: 10k/s");
+        assert!((1.0..1.3).contains(&(longest / 620e6)), "{longest}");
+        // All loads: 12 s and 16 times 23.25 s.
+        let kept = bytes(true, "max-rate: 10k/s");
+        assert!((1.0..1.3).contains(&(kept / 3_840e6)), "{kept}");
+        assert!(bytes(false, "width: 2 %") < 10_000.0);
     }
 
     #[test]

@@ -143,7 +143,7 @@ pub struct RepeatView<'a> {
 pub struct LoadJudgement<'a> {
     /// The load and its windows.
     pub load: &'a MeasuredLoad,
-    /// The bounds of the strict reading after it.
+    /// The bounds of the strict reading so far.
     pub strict: CapacityBounds,
 }
 

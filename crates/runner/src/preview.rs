@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kgauge_scenario::format::{counted, span, without_zeros};
-use kgauge_scenario::{Plan, RepeatKey, TargetKind, Trial};
+use kgauge_scenario::{Plan, RepeatKey, SearchPlan, TargetKind, Trial};
 use kgauge_target::Footprint;
 use serde_json::{Value, json};
 
@@ -152,8 +152,11 @@ fn length(trial: &Trial) -> String {
     format!("{repeats}, {warm_up}, {hold}")
 }
 
+/// Those of the trial, and those of its search.
 fn goals(trial: &Trial) -> Vec<String> {
-    trial.goals.iter().map(|goal| goal.text.clone()).collect()
+    let goals = trial.goals.iter().map(|goal| goal.text.clone());
+    let search = trial.search.iter().flat_map(SearchPlan::written_goals);
+    goals.chain(search.map(str::to_owned)).collect()
 }
 
 impl fmt::Display for RunPreview {
@@ -180,7 +183,9 @@ impl fmt::Display for RunPreview {
         writeln!(
             f,
             "topics   {}; partitions up to {}, replicas up to {}",
-            footprint.topics, footprint.partitions_max, footprint.replication_max
+            footprint.topics_text(),
+            footprint.partitions_max,
+            footprint.replication_max
         )?;
         writeln!(f, "{}", footprint.load_text())
     }
@@ -230,6 +235,31 @@ repeats: 2
             text.contains("writes   up to 40,004 records, 3.8 MiB"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_search_is_previewed_with_its_goals_and_loads() {
+        const STAGES: &str = "stages: {warm-up: 2 s, warm-up-limit: 20 s}";
+        const SEARCH: &str = "search: {goals: [p99 <= 20 ms], max-rate: 1k/s}\nrepeats: 1";
+        let text = TEXT
+            .replace(
+                "stages: {warm-up: 2 s, warm-up-limit: 2 s, hold: 8 s}",
+                STAGES,
+            )
+            .replace("shape: {constant: 1k/s}", "shape: max")
+            .replace("vary: {topic.replication: [1, 3]}\n", "")
+            .replace("goals: [w.latency.p99 <= 20 ms]\nrepeats: 2", SEARCH);
+        let question = Question::of_text("small.yaml", &text, &ScenarioChanges::default());
+        let text = question.unwrap().preview(None).unwrap().to_string();
+        for line in [
+            "  goal p99 <= 20 ms",
+            "topics   about 17; partitions up to 6, replicas up to 1",
+            "search   loads of up to 1 min 02 s each",
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line:?}\n{text}");
+        }
+        // Only the trial at full speed has a warm-up with a limit.
+        assert!(!text.contains("warm-ups need their limit"), "{text}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use kgauge_results::run::{
 use kgauge_results::stage::Stage;
 use kgauge_scenario::{Plan, SearchPlan, Trial, derive_seed};
 
+use crate::disk_space::check_load;
 use crate::error::{OrRunError, RunError, with_fix};
 use crate::observer::{LoadJudgement, RunEvent};
 use crate::recovery_wait::RecoveryWait;
@@ -145,6 +146,12 @@ impl ActiveSearch {
         let Some(trial) = self.base.at_load(index, rate, windows) else {
             return Ok(None);
         };
+        // A guard watches the disks of this machine. Brokers that do not report theirs now may do so for the next load.
+        if session.data_dirs.is_empty()
+            && let Ok(rooms) = session.target.rooms(&mut session.cluster)
+        {
+            check_load(&rooms, &trial)?;
+        }
         plan.trials.push(trial);
         session.folder.write_plan(plan).or_unwritable()?;
         self.load = Some(RunningLoad {
@@ -230,7 +237,7 @@ impl ActiveSearch {
                 self.note(run, measured);
                 let search = recorded_search(run, &self.plan);
                 if let (Some(search), Some(load)) = (search, run.loads.last()) {
-                    let strict = search.bounds(ReadingKind::Strict);
+                    let strict = search.bounds_so_far();
                     let judgement = LoadJudgement { load, strict };
                     session.observer.observe(&RunEvent::LoadJudged(&judgement));
                 }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use kgauge_target::{Done, Instruction, MetricsPlace, NodeReport, Target, TargetProcess};
+use kgauge_client::Cluster;
+use kgauge_target::{
+    DiskSpace, Done, Instruction, MetricsPlace, NodeReport, Target, TargetError, TargetProcess,
+};
 
 /// The pause before another attempt to use a busy target.
 const TRY_AGAIN: Duration = Duration::from_millis(1);
@@ -44,6 +47,14 @@ impl SharedTarget {
         self.lock()
             .as_ref()
             .map_or_else(Vec::new, Target::processes)
+    }
+
+    /// The disks of its brokers; none between two clusters.
+    pub(crate) fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<DiskSpace>, TargetError> {
+        let target = self.lock();
+        target
+            .as_ref()
+            .map_or(Ok(Vec::new()), |target| target.rooms(cluster))
     }
 
     /// The data folders of each broker of Apache Kafka that kgauge started.

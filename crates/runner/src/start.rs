@@ -304,8 +304,7 @@ fn target_notes(spec: &TargetSpec) -> impl Iterator<Item = TargetNote> {
     for_faults.into_iter().chain(cold)
 }
 
-/// The plan without what will not run. A search whose rate is limited is as long as its longest load; of others, the
-/// bound for full speed says more than most targets do.
+/// The plan without what will not run.
 fn to_run(plan: &Plan, steps: &[RepeatKey]) -> Plan {
     let mut to_run = plan.clone();
     to_run
@@ -319,9 +318,6 @@ fn to_run(plan: &Plan, steps: &[RepeatKey]) -> Plan {
             let hold_ns = trial.stages.hold_ns.unwrap_or(u64::MAX).max(1);
             let repeats = tune.budget_ns / hold_ns.saturating_add(trial.stages.warm_up_ns);
             trial.repeats = u32::try_from(repeats).unwrap_or(u32::MAX).max(1);
-        }
-        if let Some(search) = trial.search.as_ref().filter(|one| one.rate_max.is_some()) {
-            trial.stages.hold_ns = Some(search.window_ns * u64::from(search.windows));
         }
     }
     to_run

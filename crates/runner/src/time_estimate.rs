@@ -26,10 +26,7 @@ impl TimeEstimate {
 
 impl fmt::Display for TimeEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [usual, limit] = [self.usual, self.limit].map(|time| {
-            let text = seconds(rounded(time));
-            text.strip_suffix(" 00 s").unwrap_or(&text).to_owned()
-        });
+        let [usual, limit] = [self.usual, self.limit].map(|time| plain(rounded(time)));
         match self.limit.as_secs_f64() > 1.2 * self.usual.as_secs_f64() {
             true => write!(
                 f,
@@ -38,6 +35,12 @@ impl fmt::Display for TimeEstimate {
             false => write!(f, "about {usual}"),
         }
     }
+}
+
+/// `3 min` instead of `3 min 00 s`.
+pub(crate) fn plain(time: Duration) -> String {
+    let text = seconds(time);
+    text.strip_suffix(" 00 s").unwrap_or(&text).to_owned()
 }
 
 /// To 10 s from a minute on, to a minute from a quarter of an hour on.

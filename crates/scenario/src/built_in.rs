@@ -62,6 +62,10 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
+    /// What `--quick` changes, as keys of `search` and their values.
+    pub const QUICK: [(&'static str, &'static str); 3] =
+        [("window", "2 s"), ("duration", "8 s"), ("width", "4 %")];
+
     /// The same search as settings of a scenario: `search.width=5 %`.
     pub fn settings_texts(&self) -> Vec<String> {
         let quoted: Vec<String> = self.goals.iter().map(|goal| format!("{goal:?}")).collect();
@@ -296,8 +300,7 @@ fn write_search(text: &mut String, search: &SearchOptions) {
     for (key, value) in &search.settings {
         let _ = writeln!(text, "  {key}: {}", quoted(value));
     }
-    let quick = [("window", "2 s"), ("duration", "8 s"), ("width", "4 %")];
-    let quick = quick.into_iter().filter(|(key, _)| {
+    let quick = SearchOptions::QUICK.into_iter().filter(|(key, _)| {
         let mut settings = search.settings.iter();
         !settings.any(|(set, _)| set == key)
     });

@@ -11,21 +11,50 @@ impl Trial {
     /// This trial at one load of its search, measured for so many windows; `None` if it has no search.
     pub fn at_load(&self, index: u32, rate: f64, windows: u32) -> Option<Trial> {
         let search = self.search.as_ref()?;
-        let mut trial = self.clone();
+        let hold_ns = search.window_ns.saturating_mul(windows.max(1).into());
+        let mut trial = self.as_load(hold_ns);
         let factor = ("load".to_owned(), format!("{}/s", format::figure(rate)));
         trial.factors.push(factor);
         trial.name = trial_name(&trial.factors);
         trial.index = index;
         trial.repeats = 1;
-        trial.search = None;
         trial.load = Some(rate);
-        // A load that is too much is never steady.
-        trial.stages.warm_up_ns_max = 0;
-        trial.stages.hold_ns = Some(search.window_ns.saturating_mul(u64::from(windows.max(1))));
         for (flow, searched) in searched_flows(&mut trial.flows, search) {
             flow.shape = searched.shape_at(rate);
         }
         Some(trial)
+    }
+
+    /// The longest load of this trial's search, at the highest rate that is allowed; `None` if it has no search.
+    pub fn longest_load(&self) -> Option<Trial> {
+        let search = self.search.as_ref()?;
+        let hold_ns = search.window_ns.saturating_mul(search.windows.into());
+        Some(self.as_load(hold_ns))
+    }
+
+    /// The loads of a usual search of this trial as one trial: its repeats are their number, its hold is their mean.
+    /// A budget limits their number. `None` if the trial has no search.
+    pub fn usual_loads(&self) -> Option<Trial> {
+        let search = self.search.as_ref()?;
+        let windows_ns = search.window_ns.saturating_mul(search.windows_usual());
+        let mut trial = self.as_load(windows_ns / u64::from(SearchPlan::LOADS_USUAL));
+        let loads = SearchPlan::LOADS_USUAL.saturating_mul(self.repeats);
+        let load_ns = trial.stages.hold_ns? + trial.stages.warm_up_ns;
+        let in_budget = search.budget_ns.map(|budget_ns| budget_ns / load_ns.max(1));
+        let in_budget =
+            in_budget.map_or(u32::MAX, |loads| u32::try_from(loads).unwrap_or(u32::MAX));
+        trial.repeats = loads.min(in_budget);
+        Some(trial)
+    }
+
+    /// This trial as a load, which has no search and a fixed warm-up.
+    fn as_load(&self, hold_ns: u64) -> Trial {
+        let mut trial = self.clone();
+        trial.search = None;
+        // A load that is too much is never steady.
+        trial.stages.warm_up_ns_max = 0;
+        trial.stages.hold_ns = Some(hold_ns);
+        trial
     }
 }
 

@@ -36,6 +36,30 @@ pub struct SearchPlan {
     pub budget_ns: Option<u64>,
 }
 
+impl SearchPlan {
+    /// Loads that a usual search measures after its trial at full speed: to find and narrow the bounds, and for the
+    /// curve.
+    pub const LOADS_USUAL: u32 = 16;
+
+    /// The windows of these loads. Both bounds are measured and confirmed for the whole duration; most other loads take
+    /// one window.
+    pub fn windows_usual(&self) -> u64 {
+        u64::from(SearchPlan::LOADS_USUAL) + 3 * u64::from(self.windows)
+    }
+
+    /// The goals that somebody wrote, each once: one for several flows is in the plan once for each.
+    pub fn written_goals(&self) -> Vec<&str> {
+        let written = self.goals.len().saturating_sub(self.added as usize);
+        let mut goals: Vec<&str> = Vec::new();
+        for goal in self.goals.iter().take(written).map(SearchGoal::text) {
+            if !goals.contains(&goal) {
+                goals.push(goal);
+            }
+        }
+        goals
+    }
+}
+
 /// A flow whose rate is searched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

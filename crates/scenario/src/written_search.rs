@@ -384,6 +384,11 @@ mod tests {
                 "out of range",
             ),
             (
+                WRITERS,
+                "{goals: [p99 <= 1 ms], window: 1500 ms}",
+                "a window of 1.5 s ends within a second",
+            ),
+            (
                 &*two,
                 "{rate: writers, goals: [more.latency.p99 <= 1 ms]}",
                 "shape: max",

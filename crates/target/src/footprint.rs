@@ -29,7 +29,7 @@ pub struct Footprint {
     pub brokers: Vec<String>,
     /// The existing topic that all records go to; no topic is created then.
     pub existing_topic: Option<String>,
-    /// Number of topics created, over all trials and repeats.
+    /// Number of topics created, over all trials and repeats; of searches as many as usual.
     pub topics: u64,
     /// Common prefix of their names.
     pub name_prefix: String,
@@ -48,6 +48,8 @@ pub struct Footprint {
     /// The highest planned rate of all flows of a trial together, in records per second; `None` if a flow runs at full
     /// speed. Poisson arrivals count with their mean.
     pub peak_per_second: Option<f64>,
+    /// The longest load of a search with its warm-up; 0 without a search. With one, the other figures are estimates.
+    pub load_ns_max: u64,
 }
 
 impl Footprint {
@@ -77,9 +79,18 @@ impl Footprint {
             stored_bytes: 0,
             closed_loop_ns: 0,
             peak_per_second: Some(0.0),
+            load_ns_max: 0,
         };
         for trial in &plan.trials {
             footprint.add(trial);
+            // A search adds its loads to the plan while it runs.
+            if let Some(loads) = trial.usual_loads() {
+                footprint.add(&loads);
+            }
+            if let Some(load) = trial.longest_load() {
+                let load_ns = load.stages.warm_up_ns + load.stages.hold_ns.unwrap_or(0);
+                footprint.load_ns_max = footprint.load_ns_max.max(load_ns);
+            }
         }
         footprint
     }
@@ -112,12 +123,24 @@ impl Footprint {
             .map(|(a, b)| a.max(b));
     }
 
+    /// The number of topics; before one of a search, that it is an estimate.
+    pub fn topics_text(&self) -> String {
+        match self.load_ns_max {
+            0 => self.topics.to_string(),
+            _ => format!("about {}", self.topics),
+        }
+    }
+
     /// What is written, and how fast, as lines of text.
     pub fn load_text(&self) -> String {
         let mut lines = Vec::new();
+        let about = match self.load_ns_max {
+            0 => "up to",
+            _ => "about",
+        };
         if self.records > 0 || self.closed_loop_ns == 0 {
             lines.push(format!(
-                "writes   up to {} records, {}; with all replicas {}",
+                "writes   {about} {} records, {}; with all replicas {}",
                 count(self.records),
                 binary_bytes(self.logical_bytes),
                 binary_bytes(self.stored_bytes)
@@ -130,8 +153,12 @@ impl Footprint {
             };
             let time = seconds(Duration::from_nanos(self.closed_loop_ns));
             lines.push(format!(
-                "{start}as much as the cluster accepts in up to {time} at full speed"
+                "{start}as much as the cluster accepts in {about} {time} at full speed"
             ));
+        }
+        if self.load_ns_max > 0 {
+            let longest = seconds(Duration::from_nanos(self.load_ns_max));
+            lines.push(format!("search   loads of up to {longest} each"));
         }
         lines.push(match self.peak_per_second {
             Some(rate) => format!("rate     up to {} records/s", count(rate.ceil() as u64)),
@@ -192,12 +219,6 @@ impl fmt::Display for Footprint {
         };
         let names = self.brokers[..shown].join(", ");
         writeln!(f, "brokers  {}: {names}{more}", self.brokers.len())?;
-        let Footprint {
-            topics,
-            partitions_max,
-            replication_max,
-            ..
-        } = self;
         if let Some(topic) = &self.existing_topic {
             writeln!(
                 f,
@@ -206,8 +227,10 @@ impl fmt::Display for Footprint {
         } else {
             writeln!(
                 f,
-                "topics   {topics} to create; partitions up to {partitions_max}, replicas up to \
-                 {replication_max}"
+                "topics   {} to create; partitions up to {}, replicas up to {}",
+                self.topics_text(),
+                self.partitions_max,
+                self.replication_max
             )?;
             writeln!(f, "names    {}*", self.name_prefix)?;
         }
@@ -232,6 +255,12 @@ mod tests {
     }
 
     fn footprint(flow: &str) -> Footprint {
+        let mut trials = trials(flow, "");
+        trials[0].repeats = 3;
+        footprint_of(trials)
+    }
+
+    fn footprint_of(trials: Vec<Trial>) -> Footprint {
         let broker = |id: i32| BrokerFacts {
             id,
             address: format!("10.0.0.{id}:9092"),
@@ -248,8 +277,6 @@ mod tests {
             missing: Vec::new(),
             settings_known: Vec::new(),
         };
-        let mut trials = trials(flow, "");
-        trials[0].repeats = 3;
         let plan = Plan {
             format: Plan::FORMAT,
             run_id: "r1".to_owned(),
@@ -300,6 +327,37 @@ mod tests {
         );
         assert!(text.ends_with("as much as the cluster accepts"), "{text}");
         assert!(!text.contains("up to 0 records"), "{text}");
+    }
+
+    #[test]
+    fn a_search_counts_its_loads_and_names_the_longest() {
+        let of = |search: &str| {
+            let text = format!(
+                "kgauge: 1\nname: a\nquestion: b\ntopic: {{partitions: 6}}\nflows:\n  \
+                 - {{name: w, kind: produce, record: {{size: 100 B}}, shape: max}}\n\
+                 stages: {{warm-up: 2 s, warm-up-limit: 2 s}}\nrepeats: 1\n\
+                 search: {{goals: [p99 <= 20 ms], {search}}}\n"
+            );
+            footprint_of(
+                Scenario::parse("a.yaml", &text)
+                    .unwrap()
+                    .trials(Size::Default),
+            )
+        };
+        let text = of("window: 10 s").to_string();
+        // 16 loads and the trial at full speed; the bounds take 3 x 60 s more than one window.
+        assert!(text.contains("topics   about 17 to create"), "{text}");
+        assert!(
+            text.contains("search   loads of up to 1 min 02 s each"),
+            "{text}"
+        );
+        assert!(text.ends_with("as much as the cluster accepts"), "{text}");
+        let limited = of("window: 10 s, max-rate: 1k/s");
+        // 12 s at full speed, and 16 loads of 2 s + 34/16 windows; one more for the record at time 0 of each.
+        assert_eq!(limited.records, 12_001 + 16 * 23_251);
+        assert_eq!(limited.closed_loop_ns, 0);
+        // 46.5 s are two such loads.
+        assert_eq!(of("window: 10 s, budget: 50 s").topics, 3);
     }
 
     #[test]

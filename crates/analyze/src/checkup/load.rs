@@ -73,7 +73,8 @@ fn limits(findings: &mut Vec<CheckupFinding>, capacity: &CapacitySummary) {
         return;
     };
     let strict = search.strict;
-    if let (None, Some(upper), Some(SearchEnd::Found)) = (strict.lower, strict.upper, &search.end) {
+    let is_found = search.end == Some(SearchEnd::Found);
+    if let (None, Some(upper), true) = (strict.lower, strict.upper, is_found) {
         let fact = CheckupFact::NoRateHolds {
             lowest_broken_per_s: upper,
         };
@@ -85,7 +86,7 @@ fn limits(findings: &mut Vec<CheckupFinding>, capacity: &CapacitySummary) {
     {
         let fact = CheckupFact::LimitedBy {
             bottleneck,
-            records_per_s: strict.lower.unwrap_or(upper),
+            records_per_s: strict.lower.or(search.unconfirmed()).unwrap_or(upper),
         };
         push(findings, 55, fact);
     }

@@ -97,6 +97,18 @@ impl Search {
         self.loads.bounds(&self.final_reading(kind))
     }
 
+    /// The strict bounds so far. Until a load has held for the final duration, the lower one is of the level with the
+    /// longest measurements that has one.
+    pub fn bounds_so_far(&self) -> CapacityBounds {
+        let levels = (0..LEVELS).rev();
+        let mut bounds = levels.map(|level| {
+            let reading = self.reading(ReadingKind::Strict, level);
+            self.loads.bounds(&reading)
+        });
+        let found = bounds.find(|bounds| bounds.lower.is_some());
+        found.unwrap_or_else(|| self.bounds(ReadingKind::Strict))
+    }
+
     /// Takes the windows of a step. Void windows must not be among them.
     pub fn record(&mut self, step: SearchStep, windows: &[GoalWindow], achieved: f64) {
         let SearchStep::Measure { rate, purpose, .. } = step else {

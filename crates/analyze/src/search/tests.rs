@@ -185,6 +185,32 @@ fn a_new_rate_gets_one_window_before_it_gets_many() {
 }
 
 #[test]
+fn a_rate_that_kept_the_goals_in_one_window_is_a_lower_bound_so_far() {
+    let mut search = Search::new(settings(400_000.0));
+    let windows = |kept: &[bool]| -> Vec<GoalWindow> {
+        let window = |kept: &bool| GoalWindow {
+            duration_s: WINDOW_S,
+            kept: *kept,
+        };
+        kept.iter().map(window).collect()
+    };
+    let bounds = |lower, upper| CapacityBounds { lower, upper };
+    search.replay(400_000.0, false, &windows(&[false]), 390_000.0);
+    assert_eq!(search.bounds_so_far(), bounds(None, Some(400_000.0)));
+    search.replay(390_000.0, false, &windows(&[true]), 390_000.0);
+    let first = bounds(Some(390_000.0), Some(400_000.0));
+    assert_eq!(search.bounds_so_far(), first);
+    assert_eq!(search.bounds(ReadingKind::Strict).lower, None);
+    // Two windows, which the second of three levels asks for, count for more than one.
+    search.replay(380_000.0, false, &windows(&[true; 2]), 380_000.0);
+    assert_eq!(search.bounds_so_far().lower, Some(380_000.0));
+    // A load that held for the final duration is a bound of the search.
+    search.replay(370_000.0, false, &windows(&[true; 6]), 370_000.0);
+    assert_eq!(search.bounds_so_far(), search.bounds(ReadingKind::Strict));
+    assert_eq!(search.bounds_so_far().lower, Some(370_000.0));
+}
+
+#[test]
 fn a_search_goes_on_from_its_recorded_steps() {
     let (capacity, mut search, _) = drawn(7);
     let mut replayed = search.clone();

@@ -109,8 +109,24 @@ pub struct CapacityLoad {
     /// The goals that windows broke, as written, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken_goals: Vec<String>,
+    /// The one that most windows broke; absent if none did, or if the load was ended because a broker was too busy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broke_most: Option<BrokenGoal>,
     /// Index of the trial that measured it last.
     pub trial: u32,
+}
+
+/// A goal that windows of a load broke.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BrokenGoal {
+    /// As written.
+    pub goal: String,
+    /// The figure that it limits, such as `writers.latency.p99`; absent unless that is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// The median of that figure over the windows that broke the goal, in nanoseconds; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_ns: Option<f64>,
 }
 
 /// What a load is.
@@ -153,7 +169,7 @@ pub struct CapacityStep {
     /// Why its windows do not count; absent if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub void: Option<VoidCause>,
-    /// The strict bounds after it.
+    /// The strict bounds so far. The lower one may be of fewer windows than the search needs in the end.
     pub strict: CapacityBounds,
 }
 
@@ -176,6 +192,14 @@ impl CapacitySearch {
         let void = self.steps.iter().filter(|step| step.void.is_some());
         let full_speed = usize::from(self.full_speed.is_some());
         (self.steps.len() + full_speed, void.count())
+    }
+
+    /// The highest rate that has kept the goals so far, in fewer windows than a lower bound needs. `None` if the search
+    /// has a lower bound, or came to its end without one.
+    pub fn unconfirmed(&self) -> Option<f64> {
+        let is_open = self.strict.lower.is_none() && self.end != Some(SearchEnd::Found);
+        let last = self.steps.last().filter(|_| is_open)?;
+        last.strict.lower
     }
 
     /// The load at a rate.

@@ -37,8 +37,8 @@ pub use build::{
     repeat_figure, void_cause,
 };
 pub use capacity::{
-    CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary, CapacityWindow,
-    LoadVerdict,
+    BrokenGoal, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary,
+    CapacityWindow, LoadVerdict,
 };
 pub use driver::{DriverComparison, DriverRow, DriverSummary};
 pub use factor::Factor;

@@ -102,6 +102,11 @@ fn bounds_follow_from_the_windows_that_count() {
     let broke = search.load_at(1_000.0).unwrap();
     assert_eq!((broke.held, broke.broken()), (LoadVerdict::Broke, 2));
     assert_eq!(broke.broken_goals, ["p99 <= 20 ms"]);
+    // Of the windows with 30, 35 and 19 ms, two broke the goal.
+    let most = broke.broke_most.as_ref().unwrap();
+    assert_eq!((&*most.goal, most.value_ns), ("p99 <= 20 ms", Some(35e6)));
+    assert_eq!(most.figure.as_deref(), Some("writers.latency.p99"));
+    assert_eq!(held.broke_most, None);
     assert_eq!(search.load_at(490.0).unwrap().value_ns, Some(3e6));
 }
 
@@ -113,6 +118,52 @@ fn a_goal_that_no_rate_keeps_is_missed_and_a_search_without_bounds_is_inconclusi
     let early = summary_of(vec![broken], SearchEnd::Budget);
     assert_eq!(early.status, Status::GoalUndecided, "a lower rate may hold");
     assert_eq!(status(Vec::new()), Status::GoalUndecided);
+}
+
+#[test]
+fn a_search_that_ended_early_has_the_rate_that_kept_the_goals_so_far() {
+    let loads = || {
+        vec![
+            load(1_000.0, LoadReason::Bracket, &[30.0]),
+            load(950.0, LoadReason::Narrow, &[10.0]),
+        ]
+    };
+    let early = summary_of(loads(), SearchEnd::Budget);
+    let search = &early.capacities[0].searches[0];
+    assert_eq!(
+        (search.strict.lower, search.unconfirmed()),
+        (None, Some(950.0))
+    );
+    assert_eq!(search.steps[0].strict.lower, None);
+    assert_eq!(search.steps[1].strict.lower, Some(950.0));
+    assert_eq!(early.status, Status::GoalUndecided);
+    // The second window makes it a bound.
+    let confirmed = load(950.0, LoadReason::Narrow, &[11.0]);
+    let later = summary_of([loads(), vec![confirmed]].concat(), SearchEnd::Budget);
+    let search = &later.capacities[0].searches[0];
+    assert_eq!(
+        (search.strict.lower, search.unconfirmed()),
+        (Some(950.0), None)
+    );
+}
+
+#[test]
+fn the_goal_that_most_windows_broke_is_named() {
+    let mut loads = vec![load(1_000.0, LoadReason::Bracket, &[30.0, 10.0, 12.0])];
+    for window in &mut loads[0].windows {
+        let last = window.goals.last_mut().unwrap();
+        *last = GoalReading {
+            kept: false,
+            value: Some(0.9),
+        };
+        window.kept = false;
+    }
+    let summary = summary(loads);
+    let load = summary.capacities[0].searches[0].load_at(1_000.0).unwrap();
+    let most = load.broke_most.as_ref().unwrap();
+    assert_eq!(load.broken_goals.first().unwrap(), "p99 <= 20 ms");
+    assert_eq!(load.broken_goals.last(), Some(&most.goal));
+    assert_eq!((&most.figure, most.value_ns), (&None, None));
 }
 
 #[test]

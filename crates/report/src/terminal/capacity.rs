@@ -147,12 +147,21 @@ fn write_settings(writer: &mut Writer, capacities: &[CapacitySummary]) {
     write_table(writer, &table);
     writer.gap();
     for capacity in capacities {
+        let first = match capacity.name.as_str() {
+            "" => String::new(),
+            name => format!("{name}: "),
+        };
+        if let Some(sentence) = words::over_searches(capacity) {
+            writer.sentence(Some(Ink::Strong), &sentence, &first, "  ");
+        }
         for search in &capacity.searches {
+            // The table has no bounds to show, or does not show what is wrong with them.
+            let bounds = search.strict.lower.zip(search.strict.upper);
+            if bounds.is_none() || words::contradiction(capacity, search).is_some() {
+                let answer = words::answer(capacity, search);
+                writer.sentence(None, &answer, &first, "  ");
+            }
             let cost = words::cost(capacity, search, true);
-            let first = match capacity.name.as_str() {
-                "" => String::new(),
-                name => format!("{name}: "),
-            };
             writer.sentence(Some(Ink::Soft), &cost, &first, "  ");
         }
     }
@@ -160,6 +169,8 @@ fn write_settings(writer: &mut Writer, capacities: &[CapacitySummary]) {
 
 #[cfg(test)]
 mod tests {
+    use kgauge_analyze::statistics::Spread;
+
     use super::*;
     use crate::TerminalStyle;
     use crate::text::capacity::tests::capacity;
@@ -196,5 +207,27 @@ mod tests {
         let text = text(&[of("linger.ms=0"), of("linger.ms=5")]);
         let is_row = |line: &&str| line.starts_with("linger.ms=") && line.contains("412,000");
         assert_eq!(text.lines().filter(is_row).count(), 2, "{text}");
+    }
+
+    #[test]
+    fn each_setting_has_its_interval_over_searches_and_names_a_missing_bound() {
+        let mut repeated = CapacitySummary {
+            name: "linger.ms=0".to_owned(),
+            over_searches: Spread::of(&[410_000.0, 412_000.0, 414_000.0]),
+            ..capacity()
+        };
+        let search = repeated.searches[0].clone();
+        repeated.searches = vec![search; 3];
+        let mut open = CapacitySummary {
+            name: "linger.ms=5".to_owned(),
+            ..capacity()
+        };
+        open.searches[0].strict.upper = None;
+        let text = text(&[repeated, open]);
+        // The mean, and 4.303 (Student, 2 degrees of freedom) standard errors of 2,000 / sqrt(3).
+        let interval = "linger.ms=0: 3 searches: 412,000 records/s (95 % interval 407,000 to";
+        assert!(text.contains(interval), "{text}");
+        assert!(text.contains("linger.ms=5: Sustains 412,000"), "{text}");
+        assert!(!text.contains("linger.ms=0: Sustains"), "{text}");
     }
 }

@@ -1,7 +1,9 @@
 //! The answer of a search for the highest rate that keeps its goals, and its progress.
 
 use kgauge_analyze::search::CapacityBounds;
-use kgauge_analyze::summary::{Bottleneck, CapacityLoad, CapacitySearch, CapacitySummary};
+use kgauge_analyze::summary::{
+    Bottleneck, CapacityLoad, CapacitySearch, CapacitySummary, LoadVerdict,
+};
 use kgauge_results::run::{LoadReason, MeasuredLoad, SearchEnd, VoidCause};
 
 use super::bottleneck;
@@ -10,8 +12,19 @@ use crate::format;
 /// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in all 12 windows of 10 s; broke at 420,000 (2 of 3
 /// windows, p99 38 ms).`
 pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
+    let parts = [
+        Some(bounds(capacity, search)),
+        contradiction(capacity, search),
+        generator_limit(search),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Both bounds, or why one is missing.
+fn bounds(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
     let goals = goals(capacity);
-    match (search.strict.lower, search.strict.upper) {
+    let lower = search.strict.lower.or(search.unconfirmed());
+    match (lower, search.strict.upper) {
         (Some(lower), Some(upper)) => {
             let broke = format::figure(upper);
             let how = how_it_broke(capacity, search, upper);
@@ -58,6 +71,37 @@ pub fn answer(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
     }
 }
 
+/// `Contradicted: 370,000 records/s, a lower rate, broke the goals (1 of 1 window, p99 44 ms).` Only loads of the curve
+/// can break the goals below the lower bound.
+pub(crate) fn contradiction(capacity: &CapacitySummary, search: &CapacitySearch) -> Option<String> {
+    let lower = search.strict.lower?;
+    let is_below = |load: &&CapacityLoad| load.rate < lower && load.held == LoadVerdict::Broke;
+    let load = search.loads.iter().find(is_below)?;
+    Some(format!(
+        "Contradicted: {} records/s, a lower rate, broke the goals{}.",
+        format::figure(load.rate),
+        how_it_broke(capacity, search, load.rate)
+    ))
+}
+
+/// What to do if the search ended because the load generator was the bottleneck.
+fn generator_limit(search: &CapacitySearch) -> Option<String> {
+    let last = search
+        .steps
+        .last()
+        .filter(|_| is_limited_by_generator(search))?;
+    Some(format!(
+        "At {} records/s, the load generator was the bottleneck: use --agents to offer more, or \
+         --max-rate to stay below.",
+        format::figure(last.rate)
+    ))
+}
+
+fn is_limited_by_generator(search: &CapacitySearch) -> bool {
+    let cause = VoidCause::Generator;
+    search.end == Some(SearchEnd::Void { cause })
+}
+
 /// `Sustains 412,000 records/s (402 MB/s) with p99 <= 20 ms in all 12 windows of 10 s`.
 fn sustained(capacity: &CapacitySummary, search: &CapacitySearch, lower: f64) -> String {
     let bytes = capacity.record_bytes.map(|bytes| bytes * lower / 1e6);
@@ -69,25 +113,36 @@ fn sustained(capacity: &CapacitySummary, search: &CapacitySearch, lower: f64) ->
         1 => "in one window".to_owned(),
         count => format!("in all {count} windows"),
     };
+    let what = match search.strict.lower {
+        Some(_) => "Sustains",
+        None => "Not yet confirmed:",
+    };
     format!(
-        "Sustains {} records/s{bytes} with {} {windows} of {} s",
+        "{what} {} records/s{bytes} with {} {windows} of {} s",
         format::figure(lower),
         goals(capacity),
         format::compact(capacity.window_s),
     )
 }
 
-/// ` (2 of 3 windows, p99 38 ms)`.
-fn how_it_broke(capacity: &CapacitySummary, search: &CapacitySearch, upper: f64) -> String {
-    let Some(load) = search.load_at(upper) else {
+/// ` (2 of 3 windows, p99 38 ms)`: of the goal that most windows broke, the median over these windows.
+fn how_it_broke(capacity: &CapacitySummary, search: &CapacitySearch, rate: f64) -> String {
+    let Some(load) = search.load_at(rate) else {
         return String::new();
     };
-    let windows = format!("{} of {} windows", load.broken(), load.windows.len());
-    match (figure_name(capacity), load.value_ns) {
-        (Some(name), Some(value_ns)) => {
-            format!(" ({windows}, {name} {})", format::nanoseconds(value_ns))
+    let windows = format::counted(load.windows.len() as u64, "window");
+    let windows = format!("{} of {windows}", load.broken());
+    let Some(broken) = &load.broke_most else {
+        return format!(" ({windows})");
+    };
+    match (&broken.figure, broken.value_ns) {
+        (Some(figure), Some(value_ns)) => {
+            let is_plain = capacity.flows.len() == 1 && capacity.figure.as_ref() == Some(figure);
+            let name = figure_name(capacity).filter(|_| is_plain);
+            let value = format::nanoseconds(value_ns);
+            format!(" ({windows}, {} {value})", name.unwrap_or(figure))
         }
-        _ => format!(" ({windows})"),
+        _ => format!(" ({windows}, not kept: {})", broken.goal),
     }
 }
 
@@ -146,15 +201,16 @@ pub(crate) fn cost(
     };
     let trials = format::counted(trials as u64, "trial");
     let took = format::span((search.took_s * 1e9) as u64);
-    let width = format::without_zeros(&format::percent(capacity.width));
-    let go_on = match can_resume {
+    // A search that the generator limited would end in the same way again.
+    let go_on = match can_resume && !is_limited_by_generator(search) {
         true => "; --resume continues it",
         false => "",
     };
     let end = match &search.end {
         Some(SearchEnd::Found) => String::new(),
         Some(SearchEnd::Budget) => {
-            format!(" The budget ended the search before it had bounds within {width}{go_on}.")
+            let missing = missing(capacity, search);
+            format!(" The budget ended the search before it had {missing}{go_on}.")
         }
         Some(SearchEnd::Void { cause }) => {
             let cause = void_cause(cause);
@@ -163,6 +219,23 @@ pub(crate) fn cost(
         None => format!(" The search did not end{go_on}."),
     };
     format!("{trials}{void}, {took}.{end}")
+}
+
+/// What a search that its budget ended had not found.
+fn missing(capacity: &CapacitySummary, search: &CapacitySearch) -> String {
+    let CapacityBounds { lower, upper } = search.strict;
+    let is_confirmed = |bound: &f64| {
+        let mut steps = search.steps.iter().filter(|step| step.void.is_none());
+        steps.any(|step| step.rate == *bound && step.reason == LoadReason::Confirm)
+    };
+    if !search.is_narrow {
+        let width = format::without_zeros(&format::percent(capacity.width));
+        format!("bounds within {width}")
+    } else if !lower.iter().chain(&upper).all(is_confirmed) {
+        "confirmed both bounds".to_owned()
+    } else {
+        "narrowed the typical capacity".to_owned()
+    }
 }
 
 /// `Records of 1.00 kB, acks=all, 1 producer, 6 partitions, 3 replicas, lz4.`
@@ -193,10 +266,12 @@ pub(crate) fn over_searches(capacity: &CapacitySummary) -> Option<String> {
         format!(" (95 % interval {low} to {high})")
     });
     let mean = format::figure(spread.mean);
-    Some(format!(
-        "{} searches: {mean} records/s{interval}.",
-        spread.n
-    ))
+    let all = capacity.searches.len();
+    let searches = match spread.n as usize == all {
+        true => format!("{all} searches"),
+        false => format!("{} of {all} searches found a lower bound", spread.n),
+    };
+    Some(format!("{searches}: {mean} records/s{interval}."))
 }
 
 /// Why a load does not count.
@@ -224,7 +299,8 @@ pub(super) fn void_causes<'a>(causes: impl Iterator<Item = &'a VoidCause>) -> St
     known.join(", ")
 }
 
-/// A judged load while the search goes on: `412 k/s kept the goals in 6 of 6 windows; bounds 400 k/s to 420 k/s`.
+/// A judged load while the search goes on: `412 k/s kept the goals in 6 of 6 windows; bounds so far 400 k/s to 420
+/// k/s`.
 pub fn judged(load: &MeasuredLoad, strict: CapacityBounds) -> String {
     let rate = format::thousands(load.rate);
     if let Some(cause) = &load.void {
@@ -247,9 +323,9 @@ pub fn judged(load: &MeasuredLoad, strict: CapacityBounds) -> String {
 fn between(CapacityBounds { lower, upper }: CapacityBounds) -> String {
     let rate = |rate: f64| format!("{}/s", format::thousands(rate));
     match (lower, upper) {
-        (Some(lower), Some(upper)) => format!("bounds {} to {}", rate(lower), rate(upper)),
-        (Some(lower), None) => format!("lower bound {}", rate(lower)),
-        (None, Some(upper)) => format!("upper bound {}", rate(upper)),
+        (Some(lower), Some(upper)) => format!("bounds so far {} to {}", rate(lower), rate(upper)),
+        (Some(lower), None) => format!("lower bound so far {}", rate(lower)),
+        (None, Some(upper)) => format!("upper bound so far {}", rate(upper)),
         (None, None) => "no bound so far".to_owned(),
     }
 }
@@ -266,178 +342,4 @@ pub(crate) fn value(load: &CapacityLoad) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use kgauge_analyze::summary::{CapacitySetup, CapacityStep, CapacityWindow, LoadVerdict};
-
-    use super::*;
-
-    const MS: f64 = 1e6;
-
-    fn load(rate: f64, values_ms: &[f64], limit_ms: f64) -> CapacityLoad {
-        let windows = values_ms.iter().map(|value| CapacityWindow {
-            kept: *value <= limit_ms,
-            value_ns: Some(value * MS),
-        });
-        let windows: Vec<CapacityWindow> = windows.collect();
-        let is_held = windows.iter().all(|window| window.kept);
-        CapacityLoad {
-            rate,
-            held: match is_held {
-                true => LoadVerdict::Held,
-                false => LoadVerdict::Broke,
-            },
-            value_ns: Some(values_ms[values_ms.len() / 2] * MS),
-            broken_goals: match is_held {
-                true => Vec::new(),
-                false => vec!["p99 <= 20 ms".to_owned()],
-            },
-            windows,
-            trial: 3,
-        }
-    }
-
-    /// A search that found its bounds.
-    pub(crate) fn capacity() -> CapacitySummary {
-        let bounds = |lower, upper| CapacityBounds {
-            lower: Some(lower),
-            upper: Some(upper),
-        };
-        let strict = bounds(412_000.0, 420_000.0);
-        let step = |trial: u32, rate: f64, broken: u32, void: Option<VoidCause>| CapacityStep {
-            trial,
-            rate,
-            reason: LoadReason::Narrow,
-            windows: 3,
-            broken,
-            value_ns: Some(25.0 * MS),
-            void,
-            strict,
-        };
-        CapacitySummary {
-            trial: 0,
-            scenario: "capacity".to_owned(),
-            name: String::new(),
-            factors: Vec::new(),
-            flows: vec!["writers".to_owned()],
-            goals: vec!["p99 <= 20 ms".to_owned()],
-            added_goals: vec!["writers.failed <= 0".to_owned()],
-            figure: Some("writers.latency.p99".to_owned()),
-            limit_ns: Some(20.0 * MS),
-            width: 0.02,
-            window_s: 10.0,
-            record_bytes: Some(1_000.0),
-            setup: CapacitySetup {
-                partitions: 6,
-                replication_factor: 3,
-                producers: 1,
-                acks: "all".to_owned(),
-                compression: "lz4".to_owned(),
-            },
-            searches: vec![CapacitySearch {
-                repeat: 0,
-                full_speed: Some(500_000.0),
-                strict,
-                typical: bounds(431_000.0, 439_000.0),
-                typical_band: None,
-                is_narrow: true,
-                bottleneck: Some(Bottleneck::Disk),
-                loads: vec![
-                    load(41_200.0, &[3.1], 20.0),
-                    load(206_000.0, &[4.0], 20.0),
-                    load(309_000.0, &[6.2], 20.0),
-                    load(370_800.0, &[11.0], 20.0),
-                    load(412_000.0, &[17.0, 18.0, 19.0], 20.0),
-                    load(420_000.0, &[19.0, 38.0, 40.0], 20.0),
-                ],
-                steps: vec![
-                    step(1, 420_000.0, 2, None),
-                    step(2, 412_000.0, 0, Some(VoidCause::OtherPrograms)),
-                    step(3, 412_000.0, 0, None),
-                ],
-                end: Some(SearchEnd::Found),
-                took_s: 560.0,
-            }],
-            over_searches: None,
-        }
-    }
-
-    #[test]
-    fn the_answer_has_both_bounds_and_what_they_rest_on() {
-        let capacity = capacity();
-        let search = &capacity.searches[0];
-        assert_eq!(
-            answer(&capacity, search),
-            "Sustains 412,000 records/s (412 MB/s) with p99 <= 20 ms in all 3 windows of 10 s; \
-             broke at 420,000 (2 of 3 windows, p99 38.0 ms)."
-        );
-        assert_eq!(
-            limit(search).unwrap(),
-            "Bottleneck at the upper bound: disk."
-        );
-        assert_eq!(
-            setup(&capacity),
-            "Records of 1 kB, acks=all, 1 producer, 6 partitions, 3 replicas, lz4."
-        );
-        assert_eq!(
-            cost(&capacity, search, true),
-            "4 trials (1 void: other load on the host), 9 min 20 s."
-        );
-        let ended_by_budget = CapacitySearch {
-            end: Some(SearchEnd::Budget),
-            ..search.clone()
-        };
-        let text = cost(&capacity, &ended_by_budget, true);
-        assert!(
-            text.ends_with("before it had bounds within 2 %; --resume continues it."),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_missing_bound_is_named() {
-        let mut capacity = capacity();
-        capacity.searches[0].strict.upper = None;
-        let text = answer(&capacity, &capacity.searches[0]);
-        assert!(
-            text.ends_with("No upper bound: this is the highest rate that was allowed."),
-            "{text}"
-        );
-        capacity.searches[0].strict = CapacityBounds {
-            lower: None,
-            upper: Some(420_000.0),
-        };
-        let text = answer(&capacity, &capacity.searches[0]);
-        assert!(
-            text.starts_with("No rate keeps p99 <= 20 ms: even 420,000"),
-            "{text}"
-        );
-        capacity.searches[0].strict.upper = None;
-        let text = answer(&capacity, &capacity.searches[0]);
-        assert!(text.starts_with("No bound was found."), "{text}");
-    }
-
-    #[test]
-    fn progress_shows_the_bounds_closing_in() {
-        let strict = CapacityBounds {
-            lower: Some(400_000.0),
-            upper: Some(420_000.0),
-        };
-        let mut load = MeasuredLoad {
-            trial: 1,
-            rate: 412_000.0,
-            reason: LoadReason::Narrow,
-            windows: Vec::new(),
-            achieved: 412_000.0,
-            void: None,
-        };
-        assert_eq!(
-            judged(&load, strict),
-            "412 k/s kept the goals in 0 of 0 windows; bounds 400 k/s to 420 k/s"
-        );
-        load.void = Some(VoidCause::LeadersMoved { partitions: 2 });
-        assert_eq!(
-            judged(&load, strict),
-            "412 k/s is void (leaders of 2 partitions moved) and measured again"
-        );
-    }
-}
+pub(crate) mod tests;

@@ -13,8 +13,8 @@ use crate::value_kind::{
     DAY_NS, ListItem, ValueKind, fraction, length, name, placed_list, text, time,
 };
 
-/// Slices are one second long.
-const WINDOW_NS_MIN: u64 = 1_000_000_000;
+/// Slices are one second long, and each belongs to one window.
+const SLICE_NS: u64 = 1_000_000_000;
 /// A smaller width is below what equal loads differ by.
 const WIDTH_MIN: f64 = 0.001;
 /// A larger width is a guess.
@@ -37,9 +37,9 @@ key_map! {
         /// The distance of the two bounds at the end of the search, as a share of the upper one.
         pub width: f64 = "width" ["2 %"], width();
         /// The length of a window: goals are judged window by window.
-        pub window_ns: u64 = "window" ["10 s"], time(WINDOW_NS_MIN..=DAY_NS);
+        pub window_ns: u64 = "window" ["10 s"], window();
         /// How long a load at one of the bounds is measured in all, and how much longer to confirm it.
-        pub duration_ns: u64 = "duration" ["60 s"], time(WINDOW_NS_MIN..=DAY_NS);
+        pub duration_ns: u64 = "duration" ["60 s"], time(SLICE_NS..=DAY_NS);
         /// No load goes beyond this rate, all searched flows together.
         pub rate_max: Option<f64> = "max-rate" [optional "no limit"], rate();
         /// The time of all searches of a run. They share it equally, and each ends in time with the best bounds so far.
@@ -100,6 +100,17 @@ fn width() -> ValueKind<f64> {
         }
         let what = format!("{width} is out of range");
         reader.refuse(place, what, "write 0.1 % to 50 %")
+    })
+}
+
+fn window() -> ValueKind<u64> {
+    time(SLICE_NS..=DAY_NS).then(|reader, place, window_ns| {
+        if window_ns.is_multiple_of(SLICE_NS) {
+            return Some(window_ns);
+        }
+        let seconds = window_ns as f64 / SLICE_NS as f64;
+        let what = format!("a window of {seconds} s ends within a second");
+        reader.refuse(place, what, "write whole seconds, such as `2 s`")
     })
 }
 

@@ -2,9 +2,9 @@
 
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{
-    JudgedWindow, LoadReason, MeasuredLoad, RepeatKey, SearchRun, VoidCause,
+    GoalReading, JudgedWindow, LoadReason, MeasuredLoad, RepeatKey, SearchRun, VoidCause,
 };
-use kgauge_scenario::{FlowPlan, ProduceFlow, SearchGoal, SearchPlan, Trial};
+use kgauge_scenario::{FlowPlan, Goal, ProduceFlow, SearchGoal, SearchPlan, Trial};
 
 use super::ab::moved_leaders;
 use super::ack::acks_value;
@@ -12,8 +12,8 @@ use crate::search::{GoalWindow, LoadClass, ReadingKind, Search, SearchSettings, 
 use crate::series::wire_hold;
 use crate::statistics::{Spread, median};
 use crate::summary::capacity::{
-    CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary, CapacityWindow,
-    LoadVerdict,
+    BrokenGoal, CapacityLoad, CapacitySearch, CapacitySetup, CapacityStep, CapacitySummary,
+    CapacityWindow, LoadVerdict,
 };
 use crate::summary::{Bottleneck, Factor, LatenessCause, TrialSummary};
 
@@ -107,16 +107,17 @@ fn record_bytes(trial: &Trial, search: &SearchPlan) -> Option<f64> {
 }
 
 /// The first goal that limits a time, and its position.
-fn timed_goal(search: &SearchPlan) -> Option<(usize, &kgauge_scenario::Goal)> {
-    let goals = search.goals.iter().enumerate();
-    goals
-        .filter_map(|(index, goal)| match goal {
-            SearchGoal::Figure(goal) => Some((index, goal)),
-            SearchGoal::ConsumersKeepUp | SearchGoal::FollowersKeepUp | SearchGoal::RateKept => {
-                None
-            }
-        })
-        .find(|(_, goal)| goal.figure.metric.is_time())
+fn timed_goal(search: &SearchPlan) -> Option<(usize, &Goal)> {
+    let mut goals = search.goals.iter().enumerate();
+    goals.find_map(|(index, goal)| Some((index, timed(goal)?)))
+}
+
+/// A goal that limits a time.
+fn timed(goal: &SearchGoal) -> Option<&Goal> {
+    match goal {
+        SearchGoal::Figure(goal) => Some(goal).filter(|goal| goal.figure.metric.is_time()),
+        SearchGoal::ConsumersKeepUp | SearchGoal::FollowersKeepUp | SearchGoal::RateKept => None,
+    }
 }
 
 fn of_search(run: &SearchRun, plan: &SearchPlan, trials: &[TrialSummary]) -> CapacitySearch {
@@ -137,7 +138,7 @@ fn of_search(run: &SearchRun, plan: &SearchPlan, trials: &[TrialSummary]) -> Cap
                 broken: count(broken),
                 value_ns: median(values.collect()),
                 void: load.void.clone(),
-                strict: search.bounds(ReadingKind::Strict),
+                strict: search.bounds_so_far(),
             });
         }
     }
@@ -199,17 +200,14 @@ fn loads(run: &SearchRun, plan: &SearchPlan, search: Option<&Search>) -> Vec<Cap
             let reading = search.final_reading(ReadingKind::Strict);
             reading.classify(&goal_windows)
         });
+        let broken = broken_goals(plan, &windows);
+        // The first of several.
+        let most = broken.iter().rev().max_by_key(|(count, _)| *count);
+        let broke_most = most.map(|(_, goal)| goal.clone());
         let mut broken_goals: Vec<String> = Vec::new();
-        for window in &windows {
-            for (goal, _) in plan
-                .goals
-                .iter()
-                .zip(&window.goals)
-                .filter(|(_, one)| !one.kept)
-            {
-                if broken_goals.iter().all(|known| known != goal.text()) {
-                    broken_goals.push(goal.text().to_owned());
-                }
+        for (_, BrokenGoal { goal, .. }) in broken {
+            if !broken_goals.contains(&goal) {
+                broken_goals.push(goal);
             }
         }
         let timed = timed_goal(plan).map(|(index, _)| index);
@@ -235,10 +233,30 @@ fn loads(run: &SearchRun, plan: &SearchPlan, search: Option<&Search>) -> Vec<Cap
             ),
             windows,
             broken_goals,
+            broke_most,
             trial,
         })
     });
     loads.collect()
+}
+
+/// The goals that windows broke, in the order of the plan, with the number of these windows.
+fn broken_goals(plan: &SearchPlan, windows: &[&JudgedWindow]) -> Vec<(usize, BrokenGoal)> {
+    let goals = plan.goals.iter().enumerate();
+    let broken = goals.filter_map(|(index, goal)| {
+        let readings = windows.iter().filter_map(|window| window.goals.get(index));
+        let broken: Vec<&GoalReading> = readings.filter(|reading| !reading.kept).collect();
+        let figure = timed(goal).map(|goal| goal.figure.to_string());
+        let values = broken.iter().filter_map(|reading| reading.value);
+        let value_ns = median(values.collect()).filter(|_| figure.is_some());
+        let broken_goal = BrokenGoal {
+            goal: goal.text().to_owned(),
+            figure,
+            value_ns,
+        };
+        (!broken.is_empty()).then_some((broken.len(), broken_goal))
+    });
+    broken.collect()
 }
 
 fn goal_window(window: &JudgedWindow) -> GoalWindow {

@@ -233,7 +233,9 @@ fn limit_note(summary: &CheckupSummary, search: &CapacitySearch) -> String {
     match (search.strict.lower, search.strict.upper) {
         (Some(_), Some(_)) => String::new(),
         (Some(_), None) => format!(" The rate was limited by {}.", rate_limit(&summary.limits)),
-        (None, _) if summary.end_to_end.is_empty() => String::new(),
+        (None, _) if summary.end_to_end.is_empty() || search.unconfirmed().is_some() => {
+            String::new()
+        }
         // `runner::checkup` takes this for the capacity.
         (None, _) => " The other loads are shares of a quarter of full speed instead.".to_owned(),
     }
