@@ -148,9 +148,9 @@ impl ActiveSearch {
         };
         // A guard watches the disks of this machine. Brokers that do not report theirs now may do so for the next load.
         if session.data_dirs.is_empty()
-            && let Ok(rooms) = session.target.rooms(&mut session.cluster)
+            && let Ok(disks) = session.target.disks(&mut session.cluster)
         {
-            check_load(&rooms, &trial)?;
+            check_load(&disks, &trial)?;
         }
         plan.trials.push(trial);
         session.folder.write_plan(plan).or_unwritable()?;

@@ -50,11 +50,11 @@ impl SharedTarget {
     }
 
     /// The disks of its brokers; none between two clusters.
-    pub(crate) fn rooms(&self, cluster: &mut Cluster) -> Result<Vec<DiskSpace>, TargetError> {
+    pub(crate) fn disks(&self, cluster: &mut Cluster) -> Result<Vec<DiskSpace>, TargetError> {
         let target = self.lock();
         target
             .as_ref()
-            .map_or(Ok(Vec::new()), |target| target.rooms(cluster))
+            .map_or(Ok(Vec::new()), |target| target.disks(cluster))
     }
 
     /// The data folders of each broker of Apache Kafka that kgauge started.

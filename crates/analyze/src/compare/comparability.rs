@@ -45,7 +45,10 @@ pub enum DifferenceFact {
     /// Only one target is kgauge's embedded cluster.
     OneEmbedded,
     /// Targets that are to be one are different.
-    Targets { ours: String, theirs: String },
+    Targets {
+        ours: Box<TargetSummary>,
+        theirs: Box<TargetSummary>,
+    },
     /// Releases of targets that are to be one.
     Releases {
         ours: Option<String>,

@@ -124,8 +124,8 @@ fn release(one: RunToCompare<'_>, other: RunToCompare<'_>) -> Option<DifferenceF
     let (ours, theirs) = (&one.summary.target, &other.summary.target);
     if ours.kind != theirs.kind {
         return Some(DifferenceFact::Targets {
-            ours: ours.words.clone(),
-            theirs: theirs.words.clone(),
+            ours: Box::new(ours.clone()),
+            theirs: Box::new(theirs.clone()),
         });
     }
     (ours.version != theirs.version).then(|| DifferenceFact::Releases {

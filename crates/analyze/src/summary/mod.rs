@@ -204,7 +204,7 @@ pub struct StudySummary {
 }
 
 /// The cluster under test, as in every report.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TargetSummary {
     /// Its kind; null if the run was cut short before it was known.
     pub kind: Option<TargetKind>,
