@@ -21,6 +21,8 @@ pub(crate) struct LoadedRepeat<'a> {
     pub(crate) before: &'a [i64],
     /// How the load ended; `None` if the repeat was cut short.
     pub(crate) outcome: Option<&'a LoadOutcome>,
+    /// A broker was away during the load, or may have been.
+    pub(crate) had_outage: bool,
     /// The agents that generated the load, if it was not this process.
     pub(crate) agents: &'a [AgentRecord],
     pub(crate) ledgers: &'a LedgerFolder,
