@@ -39,6 +39,12 @@ pub(super) fn producers(trial: &Trial) -> impl Iterator<Item = (usize, u32)> {
     })
 }
 
+/// Whether some flow writes in transactions.
+pub(super) fn reads_committed(trial: &Trial) -> bool {
+    let mut flows = trial.flows.iter().filter_map(FlowPlan::produces);
+    flows.any(|flow| flow.transaction.is_some())
+}
+
 /// A ledger of a repeat.
 pub(super) type LedgerFile = LedgerReader<BufReader<File>>;
 

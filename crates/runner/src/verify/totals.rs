@@ -12,8 +12,7 @@ use kgauge_verify::{
     PartitionVerdict, PromiseFacts, Sighting, is_permitted, producer_place, torn_transactions,
 };
 
-use super::loaded::LoadedRepeat;
-use super::reads_committed;
+use super::loaded::{LoadedRepeat, reads_committed};
 use crate::load_run::two_clocks_bound_ns;
 
 const NS_PER_MS: u64 = 1_000_000;
