@@ -94,6 +94,7 @@ fn verified(
         topic: &topic,
         before: &start.ends_before,
         outcome: None,
+        had_outage: true,
         agents: &[],
         ledgers: &ledgers,
         started_unix_ms: start.started_unix_ms,

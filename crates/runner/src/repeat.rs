@@ -73,6 +73,7 @@ pub(crate) fn repeat(
         topic: prepared_topic,
         before: &before,
         outcome: Some(outcome),
+        had_outage: measured.had_outage,
         agents: &measured.agents,
         ledgers,
         started_unix_ms: measured.started_unix_ms(),
@@ -175,6 +176,8 @@ struct MeasuredRepeat {
     echo_bounds_ns: Vec<(usize, u64)>,
     cpu: ProcessCpu,
     behind: EchoDelay,
+    /// A broker was away at some time of the load.
+    had_outage: bool,
     trouble: Option<Trouble>,
 }
 
@@ -249,25 +252,31 @@ fn measure(
     });
     watch.cpu.sample(clock.now_ns());
     let (mut trouble, mut cpu, behind) = (watch.trouble, watch.cpu, watch.behind);
+    let had_outage = watch.had_outage;
     let wire_notes = asked.map(WireWatcher::stop).unwrap_or_default();
     set_checkup_trial(session, None);
     let watched = session.target_processes.clone();
-    restore(session, faults, &prepared_topic.facts.name, (key, clock))?;
+    let healed = restore(session, faults, &prepared_topic.facts.name, (key, clock));
     if session.target_processes != watched {
         // Nobody has watched the processes that were started in between.
         cpu.targets.clear();
     }
     let ended = outcome?;
-    let load = ended.outcome;
+    let mut load = ended.outcome;
     cpu.agents = ended.agents_cpu;
     outages::limit_questions(session, trial, &load);
     if trouble.is_none() && trial.faults.is_empty() && load.is_target_gone {
         let words = outages::gone_words(&load);
         trouble = (!session.stopping.is_wanted()).then_some(Trouble::Target(words));
     }
-    if trouble.is_none() {
-        trouble = load.driver_trouble.clone().map(Trouble::Driver);
+    // What can be read of a cluster that has not recovered is counted and checked nevertheless.
+    let not_healed = healed.err().map(|error| Trouble::Target(error.to_string()));
+    trouble = trouble.or(not_healed);
+    if load.is_target_gone && !trial.faults.is_empty() {
+        load.is_target_gone = is_gone(session, prepared_topic);
     }
+    let of_driver = || load.driver_trouble.clone().map(Trouble::Driver);
+    trouble = trouble.or_else(of_driver);
     trouble = trouble.or(ended.trouble.map(Trouble::Agents));
     for text in sampler.stop().notes.into_iter().chain(wire_notes) {
         session.event(Some((key, load.end_ns)), EventKind::Warning { text });
@@ -284,13 +293,26 @@ fn measure(
     }
     Ok(MeasuredRepeat {
         clock,
-        load,
         agents: ended.agents,
         echo_bounds_ns: ended.echo_bounds_ns,
         cpu,
         behind,
+        had_outage: had_outage || !load.outages.is_empty(),
+        load,
         trouble,
     })
+}
+
+/// Whether no partition of the topic has a leader, after the faults are over.
+fn is_gone(session: &mut Session<'_>, topic: &PreparedTopic) -> bool {
+    if session.stopping.is_wanted() {
+        return true;
+    }
+    let name = topic.facts.name.as_str();
+    let found = session.cluster.refresh(&[name]).ok();
+    let found = found.and_then(|found| found.topic(name));
+    let mut partitions = found.into_iter().flat_map(|topic| &topic.partitions);
+    partitions.all(|partition| partition.leader_id.is_none())
 }
 
 /// What ended a load early.
@@ -334,6 +356,7 @@ struct RepeatWatch<'a, 'b> {
     behind: EchoDelay,
     held: Held,
     trouble: Option<Trouble>,
+    had_outage: bool,
     warm_up: WarmUp,
     hold_start_ns: u64,
 }
@@ -360,6 +383,7 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
             behind: EchoDelay::default(),
             held: Held::default(),
             trouble: None,
+            had_outage: false,
             warm_up: WarmUp::new(trial),
             hold_start_ns: trial.stages.warm_up_limit_ns(),
         }
@@ -381,6 +405,7 @@ impl<'a, 'b> RepeatWatch<'a, 'b> {
             self.session
                 .event(at, EventKind::Error { text, code: None });
         }
+        self.had_outage |= !progress.outage_changes.is_empty();
         let wait = OutageWait::of_load(self.trial, self.hold_start_ns);
         let key = Some(self.folder.key());
         outages::report_outages(self.session, key, wait, progress);

@@ -176,11 +176,19 @@ fn fill(session: &mut Session<'_>, trial: &Trial, name: &str) -> Result<bool, Ru
 
 fn topic_facts(session: &mut Session<'_>, trial: &Trial, name: String) -> TopicFacts {
     // What the cluster does not tell is not in the report; it says so where it matters.
-    let found = session
-        .cluster
-        .describe_configs(AdminConfigResource::Topic(&name))
-        .unwrap_or_default();
-    let settings = found
+    let topic = AdminConfigResource::Topic(&name);
+    let described = session.cluster.describe_configs(topic);
+    if trial.verify
+        && let Err(error) = &described
+    {
+        let text = format!(
+            "the settings of topic {name} are unknown; verification assumes that they permit losses \
+             after an outage: {error}"
+        );
+        session.event(None, EventKind::Warning { text });
+    }
+    let settings = described
+        .unwrap_or_default()
         .into_iter()
         .filter(|entry| SETTINGS_KEPT.contains(&entry.name.as_str()))
         .filter_map(|entry| Some((entry.name, entry.value?)))

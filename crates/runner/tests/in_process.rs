@@ -80,6 +80,10 @@ fn main() -> ExitCode {
             a_failed_machine_loses_records,
         ),
         (
+            "what_machines_lost_that_only_the_end_of_the_repeat_restarts_is_found",
+            a_cluster_that_is_gone_at_the_end_is_checked,
+        ),
+        (
             "what_cannot_be_run_is_refused_before_anything_starts",
             what_cannot_be_run,
         ),
@@ -318,6 +322,17 @@ fn a_failed_machine_loses_records(dir: &Path) {
     assert_eq!(lost.count, check.acked - check.confirmed);
     let fault = lost.examples[0].place.fault.as_deref();
     assert_eq!(fault, Some("all nodes: crash"));
+}
+
+fn a_cluster_that_is_gone_at_the_end_is_checked(dir: &Path) {
+    let losing = LOSING.replace("ACKS", "1");
+    let gone = losing.replace(", restart-after: 1 s", "");
+    let gone = gone.replace("hold: 6 s, drain: 60 s", "hold: 4 s, drain: 2 s");
+    let summary = verified(dir, &gone);
+    let check = summary.verification().unwrap();
+    assert!(check.acked - check.confirmed > 1_000, "{check:?}");
+    assert_eq!(check.forbidden().count(), 0, "{check:?}");
+    assert_eq!(check.unchecked, []);
 }
 
 /// Runs a question into the folder `out` until its n-th repeat has sent something.

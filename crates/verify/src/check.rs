@@ -40,6 +40,7 @@ pub struct PartitionCheck {
     passed_over: Vec<(u64, u64)>,
     /// What each consumer has read.
     spans: Vec<SpanCounter>,
+    is_compacted: bool,
     verdict: PartitionVerdict,
 }
 
@@ -52,6 +53,8 @@ struct Stream {
     at: usize,
     /// One after the highest sequence that was read.
     next: u64,
+    /// The same of acked records.
+    next_acked: u64,
     gaps: NumberRanges,
     has_too_many_gaps: bool,
     /// Of a client that chooses partitions: its sequences count the records of all of them.
@@ -94,7 +97,17 @@ impl PartitionCheck {
             last: 0,
             passed_over,
             spans,
+            is_compacted: false,
             verdict,
+        }
+    }
+
+    /// The same for a compacted topic: a later record with the same key may have replaced one that is missing.
+    #[must_use]
+    pub fn of_compacted(self, is_compacted: bool) -> Self {
+        Self {
+            is_compacted,
+            ..self
         }
     }
 
@@ -210,7 +223,7 @@ impl PartitionCheck {
     /// The partition was read as far as possible: acked records that are missing are lost, or could not be checked.
     pub fn finish(mut self, extent: ReadExtent) -> PartitionVerdict {
         for stream in &self.streams {
-            stream.finish(extent, &mut self.verdict);
+            stream.finish(extent, self.is_compacted, &mut self.verdict);
         }
         for spans in &self.spans {
             spans.finish((extent.log_start, extent.read_end), &mut self.verdict);
@@ -226,6 +239,7 @@ impl Stream {
             runs,
             at: 0,
             next: 0,
+            next_acked: 0,
             gaps: NumberRanges::default(),
             has_too_many_gaps: false,
             anywhere: None,
@@ -246,12 +260,13 @@ impl Stream {
             ..Sighting::of(stamp, offset)
         };
         let is_displaced = sighting.acked_offset.is_some_and(|acked| acked != offset);
-        if !self.is_new(stamp.sequence, &sighting, verdict) {
+        let is_acked = run.is_some_and(|run| run.fate.is_acked());
+        if !self.is_new((stamp.sequence, is_acked), &sighting, verdict) {
             verdict.add(Anomaly::Duplicate, &sighting);
             if run.is_some_and(|run| run.fate == RecordFate::AckedRenumbered) {
                 verdict.duplicates_renumbered += 1;
             }
-            if !is_displaced {
+            if sighting.acked_offset == Some(offset) {
                 // The copy that was acked comes after another one.
                 verdict.withdraw_displaced(&sighting);
             }
@@ -264,6 +279,10 @@ impl Stream {
         match run.fate {
             RecordFate::Acked | RecordFate::AckedRenumbered => verdict.confirmed += 1,
             RecordFate::Unknown => verdict.unknown_present += 1,
+            RecordFate::Undecided => {
+                verdict.unknown_present += 1;
+                verdict.note_undecided(self.producer, run.transaction, (1, 0));
+            }
             RecordFate::Refused => {
                 verdict.add(Anomaly::AbortedRead, &sighting);
                 return None;
@@ -293,14 +312,19 @@ impl Stream {
         }
     }
 
-    /// Whether the record was not read before; notes what was passed over.
+    /// Whether the record was not read before; notes what was passed over. Only acked records have an order: a request
+    /// that nobody answered may reach the log at any later time.
     #[inline]
     fn is_new(
         &mut self,
-        sequence: u64,
+        (sequence, is_acked): (u64, bool),
         sighting: &Sighting,
         verdict: &mut PartitionVerdict,
     ) -> bool {
+        let is_behind = is_acked && sequence < self.next_acked;
+        if is_acked {
+            self.next_acked = self.next_acked.max(sequence + 1);
+        }
         if sequence >= self.next {
             if sequence > self.next {
                 match self.anywhere.is_some() {
@@ -312,7 +336,9 @@ impl Stream {
             return true;
         }
         if self.gaps.remove(sequence) {
-            verdict.add(Anomaly::NonmonotonicSend, sighting);
+            if is_behind {
+                verdict.add(Anomaly::NonmonotonicSend, sighting);
+            }
             return true;
         }
         // A gap that was not kept may have had it.
@@ -354,12 +380,12 @@ impl Stream {
         Some(*run)
     }
 
-    fn finish(&self, extent: ReadExtent, verdict: &mut PartitionVerdict) {
+    fn finish(&self, extent: ReadExtent, is_compacted: bool, verdict: &mut PartitionVerdict) {
         for run in &self.runs {
             match run.fate {
                 RecordFate::Acked | RecordFate::AckedRenumbered => verdict.acked += run.count,
                 RecordFate::Refused => verdict.refused += run.count,
-                RecordFate::Unknown => {}
+                RecordFate::Unknown | RecordFate::Undecided => {}
             }
             if self.has_too_many_gaps {
                 if run.fate.is_acked() {
@@ -370,7 +396,8 @@ impl Stream {
             let tail = (self.next.max(run.first), run.end());
             let missing = self.gaps.within(run.first, run.end());
             for (from, end) in missing.chain((tail.0 < tail.1).then_some(tail)) {
-                self.note_missing(run, (from, end), extent, verdict);
+                let missing = MissingRecords::of(run, (from, end), extent, is_compacted);
+                self.note_missing(run, &missing, verdict);
             }
         }
     }
@@ -379,37 +406,28 @@ impl Stream {
     fn note_missing(
         &self,
         run: &OutcomeRun,
-        (from, end): (u64, u64),
-        extent: ReadExtent,
+        missing: &MissingRecords,
         verdict: &mut PartitionVerdict,
     ) {
-        let records = end - from;
         match run.fate {
             RecordFate::Refused => return,
-            RecordFate::Unknown => {
-                verdict.unknown_absent += records;
+            RecordFate::Unknown | RecordFate::Undecided => {
+                verdict.unknown_absent += missing.records;
+                if run.fate == RecordFate::Undecided && !missing.is_compacted {
+                    verdict.note_undecided(self.producer, run.transaction, (0, missing.lost()));
+                }
                 return;
             }
             RecordFate::Acked | RecordFate::AckedRenumbered => {}
         }
-        let offset = run.offset_of(from);
-        // Jepsen's condition: a record is lost if the log was read past its place.
-        let (deleted, unread) = match offset {
-            Some(offset) => {
-                let before = extent.log_start.saturating_sub(offset).min(records);
-                let past = (offset + records).saturating_sub(extent.read_end.max(offset));
-                (before, if extent.is_complete { 0 } else { past })
-            }
-            None if extent.is_complete && extent.log_start == 0 => (0, 0),
-            None => (0, records),
-        };
-        verdict.add_unchecked(UncheckedCause::Deleted, deleted);
-        verdict.add_unchecked(UncheckedCause::Unreadable, unread);
-        let lost = records.saturating_sub(deleted + unread);
+        verdict.add_unchecked(UncheckedCause::Deleted, missing.deleted);
+        verdict.add_unchecked(UncheckedCause::Unreadable, missing.unread);
+        verdict.add_unchecked(UncheckedCause::Compacted, missing.compacted);
+        let lost = missing.lost();
         if lost == 0 {
             return;
         }
-        let first = from + deleted;
+        let first = missing.first_lost;
         verdict.add(
             Anomaly::LostWrite,
             &Sighting {
@@ -421,6 +439,62 @@ impl Stream {
                 unix_ms: Some(run.unix_ms),
             },
         );
-        verdict.note_lost_in(self.producer, run.transaction, lost);
+        // Of a transaction, compaction may have removed the rest.
+        if !missing.is_compacted {
+            verdict.note_lost_in(self.producer, run.transaction, lost);
+        }
+    }
+}
+
+/// Adjacent records of a run that were not read. Those without another reason are lost.
+struct MissingRecords {
+    records: u64,
+    deleted: u64,
+    unread: u64,
+    /// Compaction may have removed them.
+    compacted: u64,
+    /// The sequence of the first lost one, if any is.
+    first_lost: u64,
+    is_compacted: bool,
+}
+
+impl MissingRecords {
+    /// Jepsen's condition: a record is lost if the log was read past its place.
+    fn of(
+        run: &OutcomeRun,
+        (from, end): (u64, u64),
+        extent: ReadExtent,
+        is_compacted: bool,
+    ) -> Self {
+        let records = end - from;
+        let (deleted, unread) = match run.offset_of(from) {
+            Some(offset) => {
+                let before = extent.log_start.saturating_sub(offset).min(records);
+                let past = (offset + records).saturating_sub(extent.read_end.max(offset));
+                (before, if extent.is_complete { 0 } else { past })
+            }
+            None if extent.is_complete && extent.log_start == 0 => (0, 0),
+            None => (0, records),
+        };
+        let left = records.saturating_sub(deleted + unread);
+        // Compaction never moves the end of a log: acked records beyond it are lost.
+        let compacted = match run.offset_of(from + deleted) {
+            Some(offset) => extent.read_end.saturating_sub(offset).min(left),
+            None => left,
+        };
+        let compacted = if is_compacted { compacted } else { 0 };
+        Self {
+            records,
+            deleted,
+            unread,
+            compacted,
+            first_lost: from + deleted + compacted,
+            is_compacted,
+        }
+    }
+
+    fn lost(&self) -> u64 {
+        let explained = self.deleted + self.unread + self.compacted;
+        self.records.saturating_sub(explained)
     }
 }

@@ -1,4 +1,4 @@
-//! The ledger of one producer: the outcome of each batch, 16 bytes each, on disk before the batch is counted.
+//! The ledger of one producer: the outcome of each batch, 16 bytes each, which it has before the batch is counted.
 //!
 //! An entry is a little-endian integer of 128 bits. From the lowest: kind (3 bits), partition (19), records (20), first
 //! sequence (43), first offset (43). Ends of transactions and times use the same fields for less.

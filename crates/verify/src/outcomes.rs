@@ -8,7 +8,7 @@ use crate::ledger::{
     BatchFate, LedgerEntry, LedgerError, LedgerReader, PARTITION_UNKNOWN, TransactionFate,
 };
 
-/// The most runs of one partition that are kept: 16 million of 40 bytes.
+/// The most runs of one partition that are kept: 16 million of 48 bytes.
 const RUNS_MAX: usize = 16 << 20;
 
 /// Bits of a producer's number that are its index in the flow.
@@ -35,6 +35,9 @@ pub(crate) enum RecordFate {
     AckedRenumbered,
     /// Its send failed for certain, or its transaction was aborted.
     Refused,
+    /// Acked, in a transaction of which the commit got no answer or was refused: all of its records are readable, or
+    /// none.
+    Undecided,
     Unknown,
 }
 
@@ -345,7 +348,7 @@ fn end_transaction(runs: &mut [OutcomeRun], fate: TransactionFate, unix_ms: u64)
         match fate {
             TransactionFate::Committed => run.unix_ms = unix_ms,
             TransactionFate::Aborted => run.fate = RecordFate::Refused,
-            TransactionFate::Unknown if run.fate.is_acked() => run.fate = RecordFate::Unknown,
+            TransactionFate::Unknown if run.fate.is_acked() => run.fate = RecordFate::Undecided,
             TransactionFate::Unknown => {}
         }
     }

@@ -20,6 +20,8 @@ pub struct PromiseFacts {
     pub has_unknown_transaction: bool,
     /// The brokers have no idempotent producers (before 0.11).
     pub lacks_idempotence: bool,
+    /// The topic's settings could not be read.
+    pub lacks_settings: bool,
     /// All duplicates are of batches that were sent again with a new producer id.
     pub only_renumbered_duplicates: bool,
 }
@@ -50,9 +52,13 @@ pub fn is_permitted(
         // A log that loses records also loses the place of its readers, and what they have read.
         Anomaly::PollSkip | Anomaly::NonmonotonicPoll | Anomaly::ReadBeforeCommit => may_lose(),
         Anomaly::CommittedOffsetBack => {
-            is_unclean(trial, topic_settings) || may_lose() || may_forget_commits(trial)
+            let is_unclean = is_unclean(trial, topic_settings, circumstances);
+            is_unclean || may_lose() || may_forget_commits(trial)
         }
-        Anomaly::StuckLastStableOffset => circumstances.has_unknown_transaction,
+        // Another application may have a transaction open.
+        Anomaly::StuckLastStableOffset => {
+            circumstances.has_unknown_transaction || circumstances.is_shared
+        }
         Anomaly::ForeignRecord => circumstances.is_shared,
         // Replicas in sync are equal, whatever was lost before.
         Anomaly::DivergentReplicas => false,
@@ -74,7 +80,8 @@ fn may_lose(
     if acks.is_some_and(|acks| acks != Acks::All) && may_fail_over {
         return true;
     }
-    (is_unclean(trial, topic_settings) && may_fail_over) || may_lose_by_power(trial, topic_settings)
+    (may_fail_over && is_unclean(trial, topic_settings, circumstances))
+        || may_lose_by_power(trial, topic_settings)
 }
 
 /// Kafka's documentation promises an acked record for as long as one in-sync replica stays alive. A machine that fails
@@ -143,10 +150,17 @@ fn is_flushed(trial: &Trial, topic_settings: &BTreeMap<String, String>) -> bool 
     of_topic.or(of_broker).is_some_and(|value| value == "1")
 }
 
-/// Whether a replica that is not in sync may become the leader.
-fn is_unclean(trial: &Trial, topic_settings: &BTreeMap<String, String>) -> bool {
-    setting(trial, topic_settings, "unclean.leader.election.enable")
-        .is_some_and(|value| value == "true")
+/// Whether a replica that is not in sync may become the leader. If nobody knows, it may: before 0.11, that was the
+/// default.
+fn is_unclean(
+    trial: &Trial,
+    topic_settings: &BTreeMap<String, String>,
+    circumstances: PromiseFacts,
+) -> bool {
+    match setting(trial, topic_settings, "unclean.leader.election.enable") {
+        Some(value) => value == "true",
+        None => circumstances.lacks_settings || circumstances.lacks_idempotence,
+    }
 }
 
 fn setting<'a>(
@@ -177,9 +191,57 @@ mod tests {
     }
 
     fn permits(trial: &Trial, anomaly: Anomaly, flow: usize) -> bool {
+        permits_with(trial, anomaly, flow, PromiseFacts::default())
+    }
+
+    fn permits_with(trial: &Trial, anomaly: Anomaly, flow: usize, facts: PromiseFacts) -> bool {
         let settings = BTreeMap::new();
-        let flow = trial.flows.get(flow);
-        is_permitted(anomaly, trial, &settings, flow, PromiseFacts::default())
+        is_permitted(anomaly, trial, &settings, trial.flows.get(flow), facts)
+    }
+
+    #[test]
+    fn settings_that_nobody_could_read_forbid_no_loss_after_an_outage() {
+        let unread = PromiseFacts {
+            had_outage: true,
+            lacks_settings: true,
+            ..PromiseFacts::default()
+        };
+        let lost = |trial: &Trial, facts| permits_with(trial, Anomaly::LostWrite, 0, facts);
+        let unknown = trial("");
+        assert!(lost(&unknown, unread));
+        let without_outage = PromiseFacts {
+            had_outage: false,
+            ..unread
+        };
+        assert!(!lost(&unknown, without_outage), "no leader moved");
+        let read = PromiseFacts {
+            lacks_settings: false,
+            ..unread
+        };
+        assert!(!lost(&unknown, read));
+        let before_0_11 = PromiseFacts {
+            lacks_idempotence: true,
+            ..read
+        };
+        assert!(lost(&unknown, before_0_11), "its default is unclean");
+        let mut clean = trial("");
+        let setting = ("unclean.leader.election.enable", "false");
+        clean
+            .topic
+            .config
+            .insert(setting.0.to_owned(), setting.1.to_owned());
+        assert!(!lost(&clean, before_0_11), "the scenario sets it");
+    }
+
+    #[test]
+    fn another_applications_open_transaction_is_permitted_in_its_topic() {
+        let trial = trial("");
+        let stuck = |facts| permits_with(&trial, Anomaly::StuckLastStableOffset, 0, facts);
+        assert!(!stuck(PromiseFacts::default()));
+        assert!(stuck(PromiseFacts {
+            is_shared: true,
+            ..PromiseFacts::default()
+        }));
     }
 
     #[test]

@@ -88,6 +88,9 @@ pub struct PartitionVerdict {
     pub unchecked: BTreeMap<UncheckedCause, u64>,
     /// Lost records by producer and transaction.
     pub lost_by_transaction: BTreeMap<(u32, u32), u64>,
+    /// Readable and missing records of transactions whose commit got no answer or was refused, by producer and
+    /// transaction.
+    undecided: BTreeMap<(u32, u32), (u64, u64)>,
     /// The record that consumers got the longest time after its ack, and that time in milliseconds, at least.
     pub latest_read: Option<(u64, Sighting)>,
 }
@@ -106,6 +109,9 @@ impl PartitionVerdict {
         self.duplicates_renumbered += other.duplicates_renumbered;
         for (&(producer, transaction), &records) in &other.lost_by_transaction {
             self.note_lost_in(producer, transaction, records);
+        }
+        for (&(producer, transaction), &counts) in &other.undecided {
+            self.note_undecided(producer, transaction, counts);
         }
     }
 
@@ -181,6 +187,28 @@ impl PartitionVerdict {
         {
             *self.lost_by_transaction.entry(key).or_default() += records;
         }
+    }
+
+    /// A transaction whose commit got no answer has these readable and missing records.
+    pub(crate) fn note_undecided(
+        &mut self,
+        producer: u32,
+        transaction: u32,
+        (present, absent): (u64, u64),
+    ) {
+        let key = (producer, transaction);
+        if self.undecided.len() < TRANSACTIONS_MAX || self.undecided.contains_key(&key) {
+            let counts = self.undecided.entry(key).or_default();
+            *counts = (counts.0 + present, counts.1 + absent);
+        }
+    }
+
+    /// The producers of transactions whose commit got no answer and of which some records are readable and others are
+    /// missing, one entry per transaction.
+    pub fn half_committed(&self) -> impl Iterator<Item = u32> {
+        let halves = self.undecided.iter();
+        let halves = halves.filter(|(_, (present, absent))| *present > 0 && *absent > 0);
+        halves.map(|((producer, _), _)| *producer)
     }
 
     /// The count of a class over all flows.

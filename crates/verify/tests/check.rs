@@ -179,6 +179,61 @@ fn swapped_records_are_out_of_order_and_displaced() {
 }
 
 #[test]
+fn only_acked_records_have_an_order() {
+    // A request that nobody answered arrives after the next one was acked.
+    let late = [batch(BatchFate::Unknown, 0), batch(BatchFate::Acked, 1)];
+    let log = (10..20).chain(0..10).enumerate();
+    let log: Vec<(u64, u64)> = log
+        .map(|(at, sequence)| (at as u64 + 10, sequence))
+        .collect();
+    let verdict = checked_against(&late, LedgerKind::Plain, log.clone());
+    assert_eq!(classes(&verdict), []);
+    assert_eq!((verdict.confirmed, verdict.unknown_present), (10, 10));
+    // An acked record behind one of unknown outcome.
+    let early = [batch(BatchFate::Acked, 0), batch(BatchFate::Unknown, 1)];
+    let verdict = checked_against(&early, LedgerKind::Plain, log);
+    assert_eq!(verdict.count_of(Anomaly::NonmonotonicSend), 0);
+    assert_eq!(verdict.count_of(Anomaly::InconsistentOffsets), 10);
+}
+
+#[test]
+fn another_records_copy_does_not_put_a_displaced_one_in_its_place() {
+    // Records 0 to 9 are one offset behind their acks; a record of unknown outcome is in the log twice.
+    let entries = [batch(BatchFate::Acked, 0), batch(BatchFate::Unknown, 1)];
+    let displaced = (0..10).map(|sequence| (sequence + 1, sequence));
+    let log = displaced.chain([(11, 10), (12, 10)]);
+    let verdict = checked_against(&entries, LedgerKind::Plain, log);
+    let expected = [(Anomaly::Duplicate, 1), (Anomaly::InconsistentOffsets, 10)];
+    assert_eq!(classes(&verdict), expected);
+}
+
+#[test]
+fn compaction_excuses_no_record_beyond_the_end_of_the_log() {
+    let entries = [
+        batch(BatchFate::Acked, 0),
+        batch(BatchFate::Acked, 1),
+        batch(BatchFate::Acked, 2),
+        LedgerEntry::TransactionEnd(TransactionFate::Committed),
+    ];
+    let outcomes = outcomes(&entries, LedgerKind::Transactional);
+    let check = PartitionCheck::new(key(), outcomes, Vec::new());
+    let mut check = check.of_compacted(true);
+    // Offsets 5 to 11 are missing before the last record; the log ends at 25 instead of 30.
+    for at in (0..5).chain(12..25) {
+        check.note(at, Some(&value(at)), |_| true);
+    }
+    let verdict = check.finish(extent(25));
+    assert_eq!(classes(&verdict), [(Anomaly::LostWrite, 5)]);
+    let lost = &verdict.anomalies[&(Anomaly::LostWrite, Some(1))].examples[0];
+    assert_eq!((lost.sequence, lost.acked_offset), (Some(25), Some(25)));
+    assert_eq!(verdict.unchecked[&UncheckedCause::Compacted], 7);
+    assert!(
+        verdict.lost_by_transaction.is_empty(),
+        "not torn for certain"
+    );
+}
+
+#[test]
 fn a_failed_record_that_is_readable_is_an_aborted_read() {
     let entries = [batch(BatchFate::Failed, 0), batch(BatchFate::Acked, 1)];
     let verdict = checked_against(&entries, LedgerKind::Plain, (0..20).map(|at| (at, at)));
@@ -218,6 +273,53 @@ fn the_end_of_a_transaction_decides_on_its_records() {
     let unknown = of(TransactionFate::Unknown);
     assert_eq!(classes(&unknown), []);
     assert_eq!(unknown.unknown_absent, 15, "with those of the open one");
+    let half: Vec<u32> = unknown.half_committed().collect();
+    assert_eq!(half, [producer_number(1, 0)], "5 of 10 are readable");
+    assert_eq!(aborted.half_committed().count(), 0);
+}
+
+#[test]
+fn a_transaction_of_unknown_end_is_whole_or_absent_over_all_partitions() {
+    let in_partition = |partition| {
+        LedgerEntry::Batch(BatchEntry {
+            fate: BatchFate::Acked,
+            partition,
+            sequence: 0,
+            count: 10,
+            offset: Some(0),
+        })
+    };
+    let entries = [
+        in_partition(PARTITION),
+        in_partition(PARTITION + 1),
+        LedgerEntry::TransactionEnd(TransactionFate::Unknown),
+    ];
+    let verdict_of = |partition, readable: u64, is_complete| {
+        let mut bytes = Vec::new();
+        let mut writer = LedgerWriter::new(&mut bytes, producer_number(1, 0));
+        entries.iter().for_each(|entry| writer.push(*entry));
+        writer.close().unwrap();
+        let mut outcomes = PartitionOutcomes::new(partition);
+        let mut reader = LedgerReader::new(bytes.as_slice()).unwrap();
+        outcomes
+            .add(&mut reader, LedgerKind::Transactional)
+            .unwrap();
+        let mut check = PartitionCheck::new(key(), outcomes, Vec::new());
+        (0..readable).for_each(|at| check.note(at, Some(&value_in(partition, at)), |_| true));
+        check.finish(ReadExtent {
+            is_complete,
+            ..extent(if is_complete { 11 } else { 0 })
+        })
+    };
+    let halves = |of_next: PartitionVerdict| {
+        let mut sums = verdict_of(PARTITION, 10, true);
+        sums.merge_counts(&of_next);
+        sums.half_committed().count()
+    };
+    assert_eq!(halves(verdict_of(PARTITION + 1, 10, true)), 0);
+    assert_eq!(halves(verdict_of(PARTITION + 1, 0, true)), 1);
+    let unread = verdict_of(PARTITION + 1, 0, false);
+    assert_eq!(halves(unread), 0, "it may be readable");
 }
 
 #[test]

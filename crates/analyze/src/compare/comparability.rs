@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::RunToCompare;
+use crate::summary::TargetSummary;
 use kgauge_results::run::{MachineRecord, RunStatus};
 
 /// Beyond it nobody counts.

@@ -29,5 +29,6 @@ mod steady;
 mod summary;
 mod texts;
 mod tune;
+mod verified;
 mod wire;
 mod work;

@@ -345,6 +345,7 @@ impl Consumer {
                 self.send_fetch(link, now_ns, around);
             }
             let records = self.check_fetched(link, now_ns, recorder, around);
+            self.tick_polls(now_ns, around);
             let round_trip_ns = now_ns.saturating_sub(asked.sent_ns);
             recorder.fetch(now_ns, round_trip_ns, frame_bytes, records);
         }

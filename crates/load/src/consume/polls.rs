@@ -22,6 +22,9 @@ const SPAN_MS: u64 = 1_000;
 /// After a longer wait for records, another span begins: its first records came after all of it.
 const WAIT_MS: u64 = 500;
 
+/// How often the log is written, at the latest, while the consumer gets responses.
+const FLUSH_MS: u64 = 1_000;
+
 /// The polls of a consumer.
 #[derive(Debug)]
 pub(crate) struct PollLog {
@@ -30,6 +33,7 @@ pub(crate) struct PollLog {
     open: BTreeMap<u32, OpenSpan>,
     /// The last time in the log.
     clocked_ms: u64,
+    flushed_ms: u64,
 }
 
 /// A span that may go on.
@@ -103,7 +107,25 @@ impl PollLog {
             log: LedgerWriter::new(sink, consumer),
             open: BTreeMap::new(),
             clocked_ms: 0,
+            flushed_ms: 0,
         }
+    }
+
+    /// A response came, in milliseconds since 1970. Writes what can be written, once per second.
+    pub(super) fn tick(&mut self, unix_ms: u64) {
+        if unix_ms.saturating_sub(self.flushed_ms) < FLUSH_MS {
+            return;
+        }
+        self.flushed_ms = unix_ms;
+        for (partition, span) in std::mem::take(&mut self.open) {
+            match unix_ms.saturating_sub(span.last_ms) >= WAIT_MS {
+                true => self.push(&span),
+                false => {
+                    self.open.insert(partition, span);
+                }
+            }
+        }
+        self.log.flush();
     }
 
     /// A response for `expected` begins with these bytes and ends before `next`, if it has a complete batch.
@@ -114,8 +136,7 @@ impl PollLog {
         if bytes.get(MAGIC_AT) != Some(&MAGIC_BATCH) {
             return;
         }
-        let base = bytes.first_chunk::<8>().copied().map(i64::from_be_bytes);
-        let base = base.and_then(|base| u64::try_from(base).ok());
+        let base = first_offset(bytes);
         let next = u64::try_from(next).unwrap_or(0);
         let offset = match base {
             Some(base) if base > expected => base,
@@ -146,6 +167,9 @@ impl PollLog {
         let (Ok(from), Ok(end)) = (u64::try_from(got.from), u64::try_from(got.end)) else {
             return;
         };
+        // What the response passed over at its start is noted as such.
+        let base = first_offset(got.bytes).filter(|base| *base < end);
+        let from = base.map_or(from, |base| base.max(from));
         let Some(offsets) = end.checked_sub(from).filter(|offsets| *offsets > 0) else {
             return;
         };
@@ -190,6 +214,13 @@ impl PollLog {
         }
         self.log.close()
     }
+}
+
+/// The offset of a response's first batch; `None` for message sets.
+fn first_offset(bytes: &[u8]) -> Option<u64> {
+    let is_batch = bytes.get(MAGIC_AT) == Some(&MAGIC_BATCH);
+    let base = bytes.first_chunk::<8>().filter(|_| is_batch)?;
+    u64::try_from(i64::from_be_bytes(*base)).ok()
 }
 
 #[cfg(test)]
@@ -307,6 +338,47 @@ mod tests {
         let sum = batch_mark(5, crc).wrapping_add(batch_mark(6, crc));
         assert_eq!(spans(&entries), [(1, 5, 7)]);
         assert_eq!(entries[2], LedgerEntry::BatchSum(sum));
+    }
+
+    #[test]
+    fn offsets_before_the_first_batch_are_noted_once() {
+        let bytes = batch(9);
+        let entries = entries(|log| {
+            log.note(1, 5, &bytes, Some(10));
+            log.note_read(&PolledRecords {
+                bytes: &bytes,
+                ..got(1, (5, 10), 1, 7)
+            });
+        });
+        let passed_over = LedgerEntry::Poll {
+            partition: 1,
+            expected: 5,
+            offset: 9,
+        };
+        assert_eq!(entries[0], passed_over);
+        let LedgerEntry::Read(span) = entries[2] else {
+            panic!("{entries:?}");
+        };
+        assert_eq!((span.from, span.end, span.hidden), (9, 10, 0));
+    }
+
+    #[test]
+    fn the_log_is_written_each_second() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("polls");
+        let mut log = PollLog::new(Box::new(File::create(&path).unwrap()), 0);
+        let written = || std::fs::metadata(&path).unwrap().len();
+        // The first response writes the head.
+        log.tick(10_000);
+        assert_eq!(written(), 16);
+        log.note_read(&got(1, (0, 10), 10, 10_100));
+        log.tick(10_999);
+        assert_eq!(written(), 16);
+        log.tick(11_000);
+        assert_eq!(written(), 16 * 3, "a time and a span");
+        log.note_read(&got(1, (10, 20), 10, 11_900));
+        log.tick(12_000);
+        assert_eq!(written(), 16 * 3, "the span may go on");
     }
 
     #[test]

@@ -28,6 +28,14 @@ impl Consumer {
         }
     }
 
+    /// The log of polls is written.
+    pub(super) fn tick_polls(&mut self, now_ns: u64, around: &WorkerContext<'_>) {
+        if let Some(polls) = &mut self.polls {
+            let unix_ms = around.clock.shared_unix_ms(now_ns);
+            polls.tick(u64::try_from(unix_ms).unwrap_or(0));
+        }
+    }
+
     /// Nothing more comes: the log of polls is complete.
     pub(crate) fn close_polls(&mut self, around: &WorkerContext<'_>) {
         if let Some(mut polls) = self.polls.take()

@@ -5,7 +5,7 @@ use kgauge_analyze::compare::{
     DifferenceVerdict, FigureKind, MachineDifference, MarkedSide, RunDifference, RunSpreadRecord,
 };
 
-use super::setting_names;
+use super::{setting_names, target};
 use crate::format;
 
 /// More differing settings are only counted.
@@ -81,6 +81,7 @@ fn bar(fact: &DifferenceFact) -> String {
                 .to_owned()
         }
         DifferenceFact::Targets { ours, theirs } => {
+            let (ours, theirs) = (target::sentence(ours), target::sentence(theirs));
             format!("their targets are {theirs} and {ours}")
         }
         DifferenceFact::Releases { ours, theirs } => format!(

@@ -3,8 +3,9 @@
 use kgauge_analyze::answer::{
     AnomalySum, CutShortSum, Staleness, TrialAnomalies, TrialPlace, Verification,
 };
-use kgauge_results::run::{Anomaly, UncheckedCause, UncheckedRecords};
+use kgauge_results::run::{Anomaly, RepeatKey, UncheckedCause, UncheckedRecords};
 
+use super::event::repeat_name;
 use crate::format;
 
 /// Reads that are less late are not mentioned.
@@ -13,6 +14,9 @@ const LATE_NS_MIN: u64 = 1_000_000_000;
 /// The check in sentences: `Verified: all 1,000 acked records were read back, once and in order, with their contents.`
 pub fn sentence(check: &Verification) -> String {
     let mut sentences: Vec<String> = head(check).into_iter().collect();
+    let cut_short_repeats = check.cut_short.map_or(0, |sum| sum.repeats);
+    let names_repeats = check.repeats + cut_short_repeats > 1;
+    let anomaly = |found: &AnomalySum| anomaly(found, names_repeats);
     let forbidden: Vec<String> = check.forbidden().map(anomaly).collect();
     if !forbidden.is_empty() {
         sentences.push(format!(
@@ -42,7 +46,8 @@ pub fn sentence(check: &Verification) -> String {
             format::count(check.unknown_present)
         ));
     }
-    sentences.extend(check.latest_read.as_ref().and_then(late_read));
+    let latest = check.latest_read.as_ref();
+    sentences.extend(latest.and_then(|latest| late_read(latest, names_repeats)));
     sentences.extend(check.cut_short.as_ref().map(cut_short));
     let unchecked: Vec<String> = check.unchecked.iter().map(unchecked).collect();
     if !unchecked.is_empty() {
@@ -58,14 +63,23 @@ fn head(check: &Verification) -> Option<String> {
     if check.repeats == 0 {
         return has_forbidden.then(|| "Verification failed.".to_owned());
     }
-    if check.acked == 0 && !check.unchecked.is_empty() {
-        return Some("Nothing was verified.".to_owned());
+    if check.acked == 0 {
+        let words = match (has_forbidden, check.unchecked.is_empty()) {
+            (true, _) => "Verification failed.",
+            (false, true) => "Nothing was verified: no record was acked.",
+            (false, false) => "Nothing was verified.",
+        };
+        return Some(words.to_owned());
     }
+    let is_partial = check.unchecked.iter().any(|one| leaves_out(one.cause));
     Some(match (has_forbidden, check.confirmed == check.acked) {
         (true, _) => format!(
             "Verification failed: {} of {acked} were read back.",
             format::count(check.confirmed)
         ),
+        (false, true) if is_partial => {
+            format!("Verified: all {acked} that could be checked were read back.")
+        }
         (false, true) if check.acked == 1 => {
             "Verified: the only acked record was read back.".to_owned()
         }
@@ -78,6 +92,20 @@ fn head(check: &Verification) -> Option<String> {
             format::count(check.confirmed)
         ),
     })
+}
+
+/// Whether the cause leaves records of whole repeats unchecked.
+fn leaves_out(cause: UncheckedCause) -> bool {
+    match cause {
+        UncheckedCause::Deleted
+        | UncheckedCause::Unreadable
+        | UncheckedCause::LedgerIncomplete
+        | UncheckedCause::TooManyGaps
+        | UncheckedCause::Compacted => true,
+        UncheckedCause::PollsIncomplete
+        | UncheckedCause::ClusterGone
+        | UncheckedCause::TopicGone => false,
+    }
 }
 
 /// `Cut short: 1,234 acked records of 1 repeat were checked, and all were read back.`
@@ -151,8 +179,9 @@ fn name(anomaly: Anomaly) -> &'static str {
     }
 }
 
-/// `3 acked records are lost (lost-write; writers, partition 2 from offset 17)`.
-fn anomaly(found: &AnomalySum) -> String {
+/// `3 acked records are lost (lost-write; first: trial 2, repeat 1, writers, partition 2, offset 17)`; without trial and
+/// repeat if there is only one.
+fn anomaly(found: &AnomalySum, names_repeats: bool) -> String {
     let count = |noun: &str| format::counted(found.count, noun);
     let is = if found.count == 1 { "is" } else { "are" };
     let what = match found.anomaly {
@@ -187,23 +216,27 @@ fn anomaly(found: &AnomalySum) -> String {
     };
     let name = name(found.anomaly);
     match found.examples.first() {
-        Some(example) => format!("{what} ({name}; first: {})", place(example)),
+        Some(example) => format!("{what} ({name}; first: {})", place(example, names_repeats)),
         None => format!("{what} ({name})"),
     }
 }
 
 /// `Consumers got records up to 8.20 s after their acks (writers, partition 2, offset 17).`
-fn late_read(staleness: &Staleness) -> Option<String> {
+fn late_read(staleness: &Staleness, names_repeats: bool) -> Option<String> {
     let time = format::nanoseconds(staleness.late_ns as f64);
-    let place = place(&staleness.place);
+    let place = place(&staleness.place, names_repeats);
     let sentence = || format!("Consumers got records up to {time} after their acks ({place}).");
     (staleness.late_ns >= LATE_NS_MIN).then(sentence)
 }
 
 /// `writers, partition 2, offset 17, acked 12:00:00.1 UTC`.
-fn place(example: &TrialPlace) -> String {
+fn place(example: &TrialPlace, names_repeats: bool) -> String {
     let place = &example.place;
     let mut clauses = Vec::new();
+    if names_repeats {
+        let (trial, repeat) = (example.trial, example.repeat);
+        clauses.push(repeat_name(RepeatKey { trial, repeat }));
+    }
     clauses.extend(example.flow.clone());
     clauses.push(format!("partition {}", place.partition));
     clauses.extend(place.offset.map(|offset| format!("offset {offset}")));
@@ -292,6 +325,53 @@ mod tests {
              17, acked 11:06:40.1 UTC)."
         );
         assert!(sentence(&lost(true)).starts_with("Verified: 997 of 1,000 acked records"));
+    }
+
+    #[test]
+    fn among_several_repeats_the_place_names_its_own() {
+        let mut check = lost(false);
+        check.repeats = 3;
+        let place = &mut check.anomalies[0].examples[0];
+        (place.trial, place.repeat) = (1, 2);
+        let text = sentence(&check);
+        let named = "(lost-write; first: trial 2, repeat 3, writers, partition 2, offset 17,";
+        assert!(text.contains(named), "{text}");
+    }
+
+    #[test]
+    fn without_acks_nothing_was_verified() {
+        let check = Verification {
+            repeats: 1,
+            unknown_present: 5,
+            ..Verification::default()
+        };
+        assert_eq!(
+            sentence(&check),
+            "Nothing was verified: no record was acked. Of 5 records with unknown outcome, 5 are \
+             in the log."
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_checked_is_not_among_all() {
+        let mut check = lost(true);
+        check.anomalies.clear();
+        check.confirmed = check.acked;
+        let unchecked = |cause| UncheckedRecords {
+            cause,
+            records: 0,
+            partitions: 1,
+        };
+        check.unchecked = vec![unchecked(UncheckedCause::TooManyGaps)];
+        assert_eq!(
+            sentence(&check),
+            "Verified: all 1,000 acked records that could be checked were read back. Not checked: \
+             1 partition (too many gaps to keep in memory)."
+        );
+        check.unchecked = vec![unchecked(UncheckedCause::PollsIncomplete)];
+        let text = sentence(&check);
+        let all = "Verified: all 1,000 acked records were read back, once and in order";
+        assert!(text.starts_with(all), "{text}");
     }
 
     #[test]

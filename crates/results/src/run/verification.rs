@@ -23,7 +23,7 @@ pub enum Anomaly {
     /// A readable record of an aborted transaction, or one whose send failed for certain.
     #[serde(rename = "g1a")]
     AbortedRead,
-    /// A committed transaction of which only some records are readable.
+    /// A transaction of which only some records are readable, committed or of unknown end.
     TornTransaction,
     /// A consumer got records that are not readable afterwards: they were not committed.
     ReadBeforeCommit,
@@ -89,7 +89,7 @@ pub struct AnomalyPlace {
     /// When it was acked, in milliseconds since 1970, within a tenth of a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acked_unix_ms: Option<u64>,
-    /// The first fault that began after the ack, or else the last one before it.
+    /// The last fault that began before it; of a lost record the first one after its ack, or else the last one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
@@ -118,7 +118,7 @@ pub enum UncheckedCause {
     Unreadable,
     /// A producer's ledger is missing, cut off or corrupt: its acks are not all known.
     LedgerIncomplete,
-    /// A consumer's log is cut off or corrupt: part of what it read is unknown. The records are checked.
+    /// A consumer's log is missing, cut off or corrupt: part of what it read is unknown. The records are checked.
     PollsIncomplete,
     /// Too many gaps for the memory.
     TooManyGaps,

@@ -21,6 +21,8 @@ pub(crate) struct LoadedRepeat<'a> {
     pub(crate) before: &'a [i64],
     /// How the load ended; `None` if the repeat was cut short.
     pub(crate) outcome: Option<&'a LoadOutcome>,
+    /// A broker was away during the load, or may have been.
+    pub(crate) had_outage: bool,
     /// The agents that generated the load, if it was not this process.
     pub(crate) agents: &'a [AgentRecord],
     pub(crate) ledgers: &'a LedgerFolder,
@@ -35,6 +37,12 @@ pub(super) fn producers(trial: &Trial) -> impl Iterator<Item = (usize, u32)> {
         let count = plan.produces().map_or(0, |plan| plan.producers);
         (0..count).map(move |member| (flow, member))
     })
+}
+
+/// Whether some flow writes in transactions.
+pub(super) fn reads_committed(trial: &Trial) -> bool {
+    let mut flows = trial.flows.iter().filter_map(FlowPlan::produces);
+    flows.any(|flow| flow.transaction.is_some())
 }
 
 /// A ledger of a repeat.

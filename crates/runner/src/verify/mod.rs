@@ -4,6 +4,7 @@
 mod fetch;
 mod loaded;
 mod log_files;
+mod polled;
 mod reader;
 mod replicas;
 mod totals;
@@ -12,21 +13,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use kgauge_client::Interrupt;
+use kgauge_client::admin::EndOf;
+use kgauge_client::{Cluster, Interrupt};
 use kgauge_load::{FlowContent, LedgerFolder, LedgerName, PayloadError, stamp_key};
 use kgauge_results::RepeatFolder;
 use kgauge_results::run::{
-    Anomaly, LedgerStart, UncheckedCause, UncheckedRecords, VerificationRecord,
+    Anomaly, EventKind, LedgerStart, RepeatKey, TopicFacts, UncheckedCause, UncheckedRecords,
+    VerificationRecord,
 };
 use kgauge_scenario::{FlowPlan, TargetKind, Trial};
 use kgauge_verify::{
-    ConsumerPolls, LedgerReader, OutcomeError, PartitionCheck, PartitionOutcomes, ReadExtent,
+    LedgerReader, OutcomeError, PartitionCheck, PartitionOutcomes, PartitionVerdict, ReadExtent,
     ReplicaDigest, Sighting, acked_records,
 };
 use kgauge_wire::api::ApiKey;
 use kgauge_wire::compress::Decompressor;
 
-use crate::counts::ends;
 use crate::error::{OrRunError, RunError};
 use crate::followers::FOLLOWERS_BEHIND;
 use crate::observer::{Activity, RunEvent};
@@ -34,8 +36,9 @@ use crate::prepared_topic::PreparedTopic;
 use crate::recovery_wait::RecoveryWait;
 use crate::session::Session;
 pub(crate) use loaded::LoadedRepeat;
-use loaded::{ledger_kind, open, producers};
+use loaded::{ledger_kind, open, producers, reads_committed};
 use log_files::ComparedRange;
+use polled::{polls, why_uncompared};
 use reader::{CheckedPages, PATIENCE, PartitionEnd, PartitionRange, PartitionReader};
 use replicas::compare;
 use totals::VerificationTotals;
@@ -92,22 +95,33 @@ pub(crate) fn unchecked(
     }
 }
 
-/// Reads and checks every partition; `None` if nothing is verified, or the target is gone.
+/// Reads and checks every partition that can be read; `None` if nothing is verified.
 pub(crate) fn check(
     session: &mut Session<'_>,
     repeat: Option<&LoadedRepeat<'_>>,
 ) -> Result<Option<VerificationRecord>, RunError> {
-    let Some(repeat) = repeat.filter(|repeat| !repeat.is_target_gone()) else {
+    let Some(repeat) = repeat else {
         return Ok(None);
     };
+    if repeat.is_target_gone() {
+        let (trial, cause) = (repeat.trial, UncheckedCause::Unreadable);
+        return Ok(Some(unchecked(trial, repeat.ledgers, cause)));
+    }
     let began = Instant::now();
     let facts = &repeat.topic.facts;
     let contents = contents(repeat).map_err(|error| RunError::Input(error.to_string()))?;
     let _ = session.cluster.refresh(&[&facts.name]);
     let interrupt = repeat.interrupt(&session.stopping).clone();
-    let ends = settled_ends(session, &facts.name, &interrupt);
+    let ends = settled_ends(session, facts, &interrupt);
     let is_existing = session.kind == TargetKind::Existing;
     let mut totals = VerificationTotals::new(repeat, is_existing, lacks_idempotence(session));
+    for plan in &repeat.trial.flows {
+        if let Some(why) = why_uncompared(repeat, plan, totals.is_compacted()) {
+            let flow = plan.name();
+            let text = format!("{flow}: not all that its consumers read was compared: {why}");
+            warn(session, repeat, text);
+        }
+    }
     let mut pass = ReadingPass {
         repeat,
         ends,
@@ -151,10 +165,6 @@ impl ReadingPass<'_> {
         partition: u32,
         totals: &mut VerificationTotals<'_>,
     ) {
-        let offset = |of: &[i64]| {
-            let offset = of.get(partition as usize)?;
-            u64::try_from(*offset).ok()
-        };
         let outcomes = match outcomes(self.repeat, partition) {
             Ok(outcomes) => outcomes,
             Err(OutcomeError::TooMany { .. }) => {
@@ -164,31 +174,32 @@ impl ReadingPass<'_> {
                 return totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
             }
         };
-        let Some(readable) = offset(&self.ends.readable) else {
-            return totals.add_unchecked(UncheckedCause::Unreadable, 0);
-        };
         totals.unknown_anywhere = outcomes.unknown_anywhere();
         totals.refused_anywhere = outcomes.refused_anywhere();
         // A repeat that was cut short has no other ledgers.
         if outcomes.ledgers_unclosed() > 0 && self.repeat.outcome.is_some() {
             totals.add_unchecked(UncheckedCause::LedgerIncomplete, 0);
         }
+        let (readable, of_log) = self.ends.of(partition);
+        let start = self.repeat.before.get(partition as usize).copied();
         let range = PartitionRange {
             partition,
-            start: offset(self.repeat.before).unwrap_or(0),
-            end: readable,
+            start: start
+                .and_then(|start| u64::try_from(start).ok())
+                .unwrap_or(0),
+            end: readable.unwrap_or(0),
         };
-        // Compaction removes what was read.
-        let compared_from = (!totals.is_compacted()).then_some(range.start);
-        let (polls, are_polls_whole) = polls(self.repeat, partition, compared_from);
-        if !are_polls_whole && self.repeat.outcome.is_some() {
-            totals.add_unchecked(UncheckedCause::PollsIncomplete, 0);
-        }
-        let mut check = PartitionCheck::new(stamp_key(self.repeat.share), outcomes, polls);
-        let (end, digest) = self.read(session, range, &mut check, totals.record.read);
+        let is_compacted = totals.is_compacted();
+        let (polls, logs) = polls(self.repeat, &range, is_compacted);
+        let check = PartitionCheck::new(stamp_key(self.repeat.share), outcomes, polls);
+        let mut check = check.of_compacted(is_compacted);
+        let (end, digest) = match readable {
+            Some(_) => self.read(session, range, &mut check, totals.record.read),
+            None => (PartitionEnd::UNREAD, ReplicaDigest::default()),
+        };
         let extent = ReadExtent {
             // What followers do not have so far cannot be read.
-            is_complete: end.extent.is_complete && offset(&self.ends.of_logs) == Some(readable),
+            is_complete: end.extent.is_complete && of_log == readable,
             ..end.extent
         };
         let mut verdict = check.finish(extent);
@@ -196,25 +207,64 @@ impl ReadingPass<'_> {
             let place = Sighting::at(extent.read_end);
             verdict.add(Anomaly::StuckLastStableOffset, &place);
         }
+        if !extent.is_complete {
+            self.note_unread(session, (partition, of_log), extent, &mut verdict);
+        }
+        if logs.lacks_reads(self.repeat.outcome.is_none(), verdict.acked) {
+            totals.add_unchecked(UncheckedCause::PollsIncomplete, 0);
+        }
+        self.compare_replicas(session, (&range, extent), &digest, totals, &mut verdict);
+        totals.add(partition, &verdict);
+    }
+
+    /// Names a partition that could not be read to its end.
+    fn note_unread(
+        &self,
+        session: &Session<'_>,
+        (partition, of_log): (u32, Option<u64>),
+        extent: ReadExtent,
+        verdict: &mut PartitionVerdict,
+    ) {
+        let cause = UncheckedCause::Unreadable;
+        let records = *verdict.unchecked.entry(cause).or_default();
+        let read = match of_log {
+            None => "it has no leader that answers".to_owned(),
+            Some(end) => format!("it was read up to offset {} of {end}", extent.read_end),
+        };
+        if !self.interrupt.is_raised() {
+            let text = format!(
+                "partition {partition}: {records} acked records were not checked, because {read}"
+            );
+            warn(session, self.repeat, text);
+        }
+    }
+
+    fn compare_replicas(
+        &self,
+        session: &mut Session<'_>,
+        (range, extent): (&PartitionRange, ReadExtent),
+        digest: &ReplicaDigest,
+        totals: &mut VerificationTotals<'_>,
+        verdict: &mut PartitionVerdict,
+    ) {
         // What retention or compaction removes, each replica loses at another time.
         let is_kept = extent.log_start == 0 && !totals.is_compacted();
-        if extent.is_complete && is_kept && self.repeat.topic.facts.replication_factor > 1 {
-            let topic = &self.repeat.topic.facts.name;
-            let range = ComparedRange {
-                topic,
-                partition,
-                start: range.start,
-                end: readable,
-            };
-            let cluster = &mut session.cluster;
-            let compared = compare(cluster, &self.folders, &range, &digest, &self.interrupt);
-            totals.record.replicas_compared += compared.compared;
-            for offset in compared.differing {
-                let place = Sighting::at(offset);
-                verdict.add(Anomaly::DivergentReplicas, &place);
-            }
+        let facts = &self.repeat.topic.facts;
+        if !extent.is_complete || !is_kept || facts.replication_factor == 1 {
+            return;
         }
-        totals.add(partition, &verdict);
+        let range = ComparedRange {
+            topic: &facts.name,
+            partition: range.partition,
+            start: range.start,
+            end: range.end,
+        };
+        let cluster = &mut session.cluster;
+        let compared = compare(cluster, &self.folders, &range, digest, &self.interrupt);
+        totals.record.replicas_compared += compared.compared;
+        for offset in compared.differing {
+            verdict.add(Anomaly::DivergentReplicas, &Sighting::at(offset));
+        }
     }
 
     fn read(
@@ -257,30 +307,70 @@ impl ReadingPass<'_> {
     }
 }
 
-/// The ends of all partitions.
-#[derive(Default)]
+/// The ends of all partitions; none of those whose leader does not answer.
 struct PartitionEnds {
     /// The high watermarks.
-    readable: Vec<i64>,
-    /// The ends of the leaders' logs.
-    of_logs: Vec<i64>,
+    readable: BTreeMap<i32, u64>,
+    /// The ends of the leaders' logs, of leaders that report them.
+    of_logs: BTreeMap<i32, u64>,
+}
+
+impl PartitionEnds {
+    fn find(cluster: &mut Cluster, topic: &str) -> Self {
+        Self {
+            readable: ends(cluster, topic, EndOf::Readable),
+            of_logs: ends(cluster, topic, EndOf::Log),
+        }
+    }
+
+    /// The high watermark of a partition, and the end of its leader's log.
+    fn of(&self, partition: u32) -> (Option<u64>, Option<u64>) {
+        let index = i32::try_from(partition).unwrap_or(i32::MAX);
+        let readable = self.readable.get(&index).copied();
+        let of_log = self.of_logs.get(&index).copied();
+        (readable, of_log.max(readable))
+    }
+}
+
+/// The ends of the partitions whose leaders answer.
+fn ends(cluster: &mut Cluster, topic: &str, of: EndOf) -> BTreeMap<i32, u64> {
+    let mut led: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    let found = cluster.metadata().topic(topic);
+    for partition in found.into_iter().flat_map(|topic| &topic.partitions) {
+        if let Some(leader) = partition.leader_id {
+            led.entry(leader).or_default().push(partition.index);
+        }
+    }
+    let mut ends = BTreeMap::new();
+    for (leader, partitions) in led {
+        let answers = cluster.replica_ends(leader, topic, &partitions, of);
+        for answer in answers.unwrap_or_default() {
+            let end = answer.end.ok().and_then(|end| u64::try_from(end).ok());
+            ends.extend(end.map(|end| (answer.partition, end)));
+        }
+    }
+    ends
 }
 
 /// The ends, once followers have what the leaders have; or as they are after a while.
-fn settled_ends(session: &mut Session<'_>, topic: &str, interrupt: &Interrupt) -> PartitionEnds {
+fn settled_ends(
+    session: &mut Session<'_>,
+    facts: &TopicFacts,
+    interrupt: &Interrupt,
+) -> PartitionEnds {
     let mut wait = RecoveryWait::begin();
     loop {
-        let found = PartitionEnds {
-            readable: session.cluster.end_offsets(topic).unwrap_or_default(),
-            of_logs: ends(&mut session.cluster, topic).unwrap_or_default(),
-        };
-        let is_settled = !found.readable.is_empty() && found.readable == found.of_logs;
+        let found = PartitionEnds::find(&mut session.cluster, &facts.name);
+        let is_settled = (0..facts.partitions).all(|partition| {
+            let (readable, of_log) = found.of(partition);
+            readable.is_some() && readable == of_log
+        });
         if is_settled || wait.elapsed() >= SETTLING_TIME_MAX || interrupt.is_raised() {
             return found;
         }
         wait.report(session, FOLLOWERS_BEHIND);
         std::thread::sleep(Duration::from_millis(100));
-        let _ = session.cluster.refresh(&[topic]);
+        let _ = session.cluster.refresh(&[&facts.name]);
     }
 }
 
@@ -308,12 +398,6 @@ fn lacks_idempotence(session: &mut Session<'_>) -> bool {
     })
 }
 
-/// Whether some flow writes in transactions.
-fn reads_committed(trial: &Trial) -> bool {
-    let mut flows = trial.flows.iter().filter_map(FlowPlan::produces);
-    flows.any(|flow| flow.transaction.is_some())
-}
-
 fn contents(repeat: &LoadedRepeat<'_>) -> Result<Vec<Option<FlowContent>>, PayloadError> {
     let flows = repeat.trial.flows.iter();
     flows
@@ -334,51 +418,28 @@ fn outcomes(repeat: &LoadedRepeat<'_>, partition: u32) -> Result<PartitionOutcom
     Ok(outcomes)
 }
 
-/// What consumers have read of a partition, and what their groups have passed over. What they have read before the
-/// first offset is not compared. Members of a group in several agents do not know of each other: what all of them have
-/// passed over follows from their logs. False if a log is cut off or corrupt.
-fn polls(
-    repeat: &LoadedRepeat<'_>,
-    partition: u32,
-    compared_from: Option<u64>,
-) -> (Vec<ConsumerPolls>, bool) {
-    let reads_committed = reads_committed(repeat.trial);
-    let (mut polls, mut before, mut are_whole) = (Vec::new(), 0, true);
-    for (flow, plan) in repeat.trial.flows.iter().enumerate() {
-        let (consumers, of_group, settings) = match plan {
-            FlowPlan::Produce(_) => continue,
-            FlowPlan::Consume(plan) => {
-                let of_group = plan.group.as_ref().map_or(1, |_| plan.consumers.max(1));
-                (plan.consumers_all(), of_group, &plan.settings)
-            }
-            FlowPlan::Echo(plan) => (plan.consumers, 1, &plan.consumer_settings),
+/// Records what is not checked, and why.
+fn warn(session: &Session<'_>, repeat: &LoadedRepeat<'_>, text: String) {
+    let key = RepeatKey {
+        trial: repeat.trial.index,
+        repeat: repeat.share.repeat,
+    };
+    let at = repeat.outcome.map(|outcome| (key, outcome.end_ns));
+    session.event(at, EventKind::Warning { text });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_ends_behind_its_high_watermark_is_not_shortened() {
+        let ends = PartitionEnds {
+            readable: BTreeMap::from([(0, 5), (1, 7)]),
+            of_logs: BTreeMap::from([(0, 9), (2, 4)]),
         };
-        // Others get records of aborted transactions, too.
-        let is_same = settings.read_committed == reads_committed;
-        let compared_from = compared_from.filter(|_| is_same);
-        for first in (0..consumers).step_by(of_group as usize) {
-            let mut members = Vec::new();
-            for member in first..consumers.min(first + of_group) {
-                let log = repeat.open(LedgerName::of_consumer(flow, member));
-                let read = log.and_then(|log| {
-                    let read =
-                        log.map(|mut log| ConsumerPolls::read(&mut log, partition, compared_from));
-                    read.transpose()
-                });
-                // Without a log there was nothing to note: other topics and copies are not verified.
-                are_whole &= read
-                    .as_ref()
-                    .is_ok_and(|read| read.as_ref().is_none_or(ConsumerPolls::is_closed));
-                let read = read.ok().flatten();
-                members.extend(read.map(|read| read.of_group(before + member / of_group)));
-            }
-            let are_all = members.len() == of_group as usize;
-            if are_all && of_group > 1 && repeat.agents.len() > 1 {
-                ConsumerPolls::note_unread(&mut members);
-            }
-            polls.extend(members);
-        }
-        before += consumers;
+        assert_eq!(ends.of(0), (Some(5), Some(9)));
+        assert_eq!(ends.of(1), (Some(7), Some(7)), "the end is not reported");
+        assert_eq!(ends.of(3), (None, None), "no leader");
     }
-    (polls, are_whole)
 }

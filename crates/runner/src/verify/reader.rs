@@ -46,6 +46,18 @@ pub(super) struct PartitionEnd {
     pub(super) is_stuck: bool,
 }
 
+impl PartitionEnd {
+    /// Nothing could be read.
+    pub(super) const UNREAD: Self = Self {
+        extent: ReadExtent {
+            log_start: 0,
+            read_end: 0,
+            is_complete: false,
+        },
+        is_stuck: false,
+    };
+}
+
 /// Reads partitions one after the other.
 pub(super) struct PartitionReader<'a> {
     pub(super) cluster: &'a mut Cluster,
@@ -261,7 +273,8 @@ impl CheckedPages<'_> {
                 let (flow, _) = producer_place(stamp.producer);
                 let content = contents.get_mut(flow).and_then(Option::as_mut);
                 let value = record.value.unwrap_or_default();
-                content.is_some_and(|content| content.is(stamp.number, record.key, value))
+                let headers = record.headers();
+                content.is_some_and(|one| one.is(stamp.number, record.key, value, headers))
             });
         }
     }

@@ -12,8 +12,7 @@ use kgauge_verify::{
     PartitionVerdict, PromiseFacts, Sighting, is_permitted, producer_place, torn_transactions,
 };
 
-use super::loaded::LoadedRepeat;
-use super::reads_committed;
+use super::loaded::{LoadedRepeat, reads_committed};
 use crate::load_run::two_clocks_bound_ns;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -60,12 +59,12 @@ impl<'a> VerificationTotals<'a> {
             topic_settings: &repeat.topic.facts.settings,
             circumstances: PromiseFacts {
                 // On somebody's cluster, leaders move for reasons that are not visible here.
-                had_outage: is_existing
-                    || outcome.is_none_or(|outcome| !outcome.outages.is_empty()),
+                had_outage: is_existing || repeat.had_outage,
                 is_shared: repeat.topic.earliest.is_some(),
                 has_unknown_transaction: outcome.is_none_or(|outcome| outcome.broken)
                     || repeat.agents.iter().any(|agent| agent.lost.is_some()),
                 lacks_idempotence,
+                lacks_settings: repeat.topic.facts.settings.is_empty(),
                 only_renumbered_duplicates: false,
             },
             faults: fault_times(repeat),
@@ -107,7 +106,13 @@ impl<'a> VerificationTotals<'a> {
             self.record.latest_read = Some(LateRead {
                 late_ns,
                 flow: plan.map(|plan| plan.name().to_owned()),
-                place: self.place(&found),
+                place: AnomalyPlace {
+                    fault: fault_before(
+                        &self.faults,
+                        found.1.unix_ms.map(|ms| ms + late_ns / NS_PER_MS),
+                    ),
+                    ..self.place(&found)
+                },
             });
         }
     }
@@ -135,8 +140,14 @@ impl<'a> VerificationTotals<'a> {
         }
     }
 
-    /// Committed transactions of which some records are lost and others are not.
+    /// Committed transactions of which some records are lost and others are not, and those of unknown end of which only
+    /// some are readable.
     pub(super) fn find_torn_transactions(&mut self, repeat: &LoadedRepeat<'_>) {
+        for producer in self.sums.half_committed() {
+            let (flow, _) = producer_place(producer);
+            let found = self.anomalies.entry((Anomaly::TornTransaction, Some(flow)));
+            found.or_default().count += 1;
+        }
         let lost = &self.sums.lost_by_transaction;
         let producers: BTreeSet<u32> = lost.keys().map(|(producer, _)| *producer).collect();
         for producer in producers {
@@ -183,9 +194,6 @@ impl<'a> VerificationTotals<'a> {
         let duplicates: u64 = duplicates.map(|(_, found)| found.count).sum();
         self.circumstances.only_renumbered_duplicates =
             duplicates == self.sums.duplicates_renumbered;
-        if self.is_compacted() {
-            self.excuse_compaction();
-        }
         let anomalies = self.anomalies.iter();
         let anomalies = anomalies.map(|(key, found)| self.anomaly(*key, found));
         let anomalies = anomalies.collect();
@@ -211,23 +219,16 @@ impl<'a> VerificationTotals<'a> {
         policy.is_some_and(|policy| policy.contains("compact")) || self.trial.topic.is_compacted()
     }
 
-    /// In a compacted topic, a missing record may have been replaced.
-    fn excuse_compaction(&mut self) {
-        let lost = |key: &(Anomaly, Option<usize>)| key.0 == Anomaly::LostWrite;
-        let keys: Vec<_> = self.anomalies.keys().copied().filter(lost).collect();
-        for key in keys {
-            if let Some(found) = self.anomalies.remove(&key) {
-                self.add_unchecked(UncheckedCause::Compacted, found.count);
-            }
-        }
-    }
-
     fn anomaly(
         &self,
         (anomaly, flow): (Anomaly, Option<usize>),
         found: &FoundAnomaly,
     ) -> AnomalyRecord {
         let plan = flow.and_then(|flow| self.trial.flows.get(flow));
+        let examples = found.examples.iter().map(|one| AnomalyPlace {
+            fault: fault_of(&self.faults, anomaly, one.1.unix_ms),
+            ..self.place(one)
+        });
         AnomalyRecord {
             anomaly,
             flow: plan.map(|plan| plan.name().to_owned()),
@@ -239,7 +240,7 @@ impl<'a> VerificationTotals<'a> {
                 self.circumstances,
             ),
             count: found.count,
-            examples: found.examples.iter().map(|one| self.place(one)).collect(),
+            examples: examples.collect(),
         }
     }
 }
@@ -273,9 +274,6 @@ fn fault_times(repeat: &LoadedRepeat<'_>) -> Vec<(u64, String)> {
 impl VerificationTotals<'_> {
     fn place(&self, (partition, sighting): &(u32, Sighting)) -> AnomalyPlace {
         let is_displaced = sighting.offset.is_some() && sighting.acked_offset != sighting.offset;
-        let acked_unix_ms = sighting.unix_ms.filter(|ms| *ms > 0);
-        let after = |ms: u64| self.faults.iter().find(move |(at_ms, _)| *at_ms >= ms);
-        let fault = acked_unix_ms.and_then(after).or(self.faults.last());
         AnomalyPlace {
             partition: *partition,
             producer: sighting.producer.map(|producer| producer_place(producer).1),
@@ -283,8 +281,45 @@ impl VerificationTotals<'_> {
             records: sighting.records,
             offset: sighting.offset.or(sighting.acked_offset),
             acked_offset: sighting.acked_offset.filter(|_| is_displaced),
-            acked_unix_ms,
-            fault: fault.map(|(_, what)| what.clone()),
+            acked_unix_ms: sighting.unix_ms.filter(|ms| *ms > 0),
+            fault: None,
         }
+    }
+}
+
+/// The fault that an anomaly follows, if its time is known: the last one before it. A record is lost after its ack: the
+/// next fault can have done it.
+fn fault_of(faults: &[(u64, String)], anomaly: Anomaly, unix_ms: Option<u64>) -> Option<String> {
+    let acked_ms = unix_ms.filter(|ms| *ms > 0)?;
+    let next = faults.iter().find(|(at_ms, _)| *at_ms >= acked_ms);
+    match (anomaly, next) {
+        (Anomaly::LostWrite, Some((_, what))) => Some(what.clone()),
+        _ => fault_before(faults, Some(acked_ms)),
+    }
+}
+
+fn fault_before(faults: &[(u64, String)], unix_ms: Option<u64>) -> Option<String> {
+    let unix_ms = unix_ms?;
+    let last = faults.iter().rev().find(|(at_ms, _)| *at_ms <= unix_ms);
+    last.map(|(_, what)| what.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_anomaly_follows_the_last_fault_before_it() {
+        let faults = [(1_000, "first".to_owned()), (2_000, "second".to_owned())];
+        let of = |anomaly, unix_ms| fault_of(&faults, anomaly, unix_ms);
+        assert_eq!(
+            of(Anomaly::Duplicate, Some(1_500)).as_deref(),
+            Some("first")
+        );
+        assert_eq!(of(Anomaly::Duplicate, Some(900)), None);
+        assert_eq!(of(Anomaly::PollSkip, None), None, "at no known time");
+        let lost = Anomaly::LostWrite;
+        assert_eq!(of(lost, Some(1_500)).as_deref(), Some("second"));
+        assert_eq!(of(lost, Some(3_000)).as_deref(), Some("second"));
     }
 }

@@ -38,14 +38,14 @@ pub use steadiness::{WARM_FROM_NS, is_warm};
 pub(super) use repeats::flow_repeats;
 
 use super::{
-    AbSummary, AbVerdict, CapacitySummary, DefectSummary, GoalStatus, RunSummary, Status,
-    StudySummary, Summary, TargetSummary, TrialSummary, TuneSummary, TuneVerdict, Warning,
-    WarningKind,
+    AbSummary, AbVerdict, CapacitySummary, CountedOnBroker, DefectSummary, GoalStatus,
+    RepeatSummary, RunSummary, Status, StudySummary, Summary, TargetSummary, TrialSummary,
+    TuneSummary, TuneVerdict, Warning, WarningKind,
 };
 use kgauge_results::folder::RunRead;
 use kgauge_results::run::{
-    AbEnd, AnomalyRecord, BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord, TuneEnd,
-    VerificationRecord, VoidCause,
+    AbEnd, Anomaly, AnomalyRecord, BuildRecord, RepeatOutcome, RunStatus, SearchEnd, TargetRecord,
+    TuneEnd, UncheckedCause, VerificationRecord, VoidCause,
 };
 use kgauge_scenario::AbKind;
 
@@ -215,15 +215,27 @@ fn records_went_wrong(trial: &TrialSummary) -> bool {
 /// The brokers do not have what was acked.
 fn records_are_missing(trial: &TrialSummary) -> bool {
     let mut counted = trial.counted.iter();
-    counted.any(|counted| counted.agrees == Some(false) && !is_explained(trial, counted.repeat))
+    counted.any(|counted| counted.agrees == Some(false) && !is_explained(trial, counted))
 }
 
 /// Whether the check of every record knows each record that a count misses, and the settings permit it, or a bug is
-/// known to do it.
-fn is_explained(trial: &TrialSummary, repeat: u32) -> bool {
-    let of_repeat = trial.repeats.iter().filter(|one| one.repeat == repeat);
-    let mut records = of_repeat.filter_map(|one| one.verification.as_ref());
-    records.any(|record| record.forbidden().all(|one| is_expected(trial, one)))
+/// known to do it. What could not be checked explains nothing.
+fn is_explained(trial: &TrialSummary, counted: &CountedOnBroker) -> bool {
+    let missing = counted.acked.saturating_sub(counted.on_broker.unwrap_or(0));
+    let explains = |record: &VerificationRecord| {
+        let of_records = |cause| cause != UncheckedCause::PollsIncomplete;
+        let is_checked = !record.unchecked.iter().any(|one| of_records(one.cause));
+        let lost = record.anomalies.iter();
+        let lost = lost.filter(|one| one.anomaly == Anomaly::LostWrite);
+        let lost: u64 = lost.map(|one| one.count).sum();
+        let is_known = is_checked || missing > 0 && lost >= missing;
+        is_known && record.forbidden().all(|one| is_expected(trial, one))
+    };
+    let mut of_repeat = trial.repeats.iter();
+    of_repeat
+        .find(|one| one.repeat == counted.repeat)
+        .and_then(|one| one.verification.as_ref())
+        .is_some_and(explains)
 }
 
 /// The check of every record found what the settings forbid, or not what it is known to find.
@@ -232,13 +244,17 @@ fn has_anomaly(trial: &TrialSummary) -> bool {
     let has_forbidden = trial
         .checks()
         .any(|record| record.forbidden().any(is_forbidden));
-    let lacks_known = |record: &VerificationRecord| {
+    let shows_known = |record: &VerificationRecord| {
         let mut found = record.anomalies.iter();
-        !trial.expected_anomalies.is_empty() && !found.any(|one| is_expected(trial, one))
+        found.any(|one| is_expected(trial, one))
     };
-    // A repeat that was cut short may have ended before the bug could show itself.
-    let mut whole = trial.repeats.iter();
-    has_forbidden || whole.any(|one| one.verification.as_ref().is_some_and(lacks_known))
+    // A repeat that was cut short may have ended before the bug could show itself. Without a check, it has not.
+    let lacks_known = |repeat: &RepeatSummary| {
+        let is_over = repeat.outcome.is_some();
+        is_over && !repeat.verification.as_ref().is_some_and(shows_known)
+    };
+    let is_known = !trial.expected_anomalies.is_empty();
+    has_forbidden || is_known && trial.repeats.iter().any(lacks_known)
 }
 
 /// Whether a bug is known to have this effect.
