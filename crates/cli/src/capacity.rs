@@ -48,7 +48,7 @@ fn question(arguments: &mut RunArgs) -> anyhow::Result<Question> {
         given.iter().any(|setting| setting.starts_with(&start))
     };
     // A longer window needs a longer duration.
-    let is_open = |key: &str| !is_given(key) && !(key == "duration" && is_given("window"));
+    let is_open = |key: &str| !(is_given(key) || key == "duration" && is_given("window"));
     let quick = SearchOptions::QUICK.into_iter();
     let quick = quick.filter(|(key, _)| is_open(key));
     let quick: Vec<String> = quick

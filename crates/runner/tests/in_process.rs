@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         let log = std::io::stderr();
         return ExitCode::from(embedded_main(std::io::stdin(), std::io::stdout(), log));
     }
-    let tests: [(&str, Test); 9] = [
+    let tests: [(&str, Test); 10] = [
         (
             "a_run_leaves_a_folder_and_tells_its_observer",
             a_run_leaves_a_folder,

@@ -1,7 +1,7 @@
 //! The page of a real run folder: what it promises whatever is in it.
 
 use kgauge_analyze::Summary;
-use kgauge_analyze::summary::{Warning, WarningFinding, WarningKind};
+use kgauge_analyze::summary::{Warning, WarningFinding};
 use kgauge_report::{TerminalDetail, TerminalStyle, render_html, render_terminal, text};
 use kgauge_results::metrics::{MetricId, Readings};
 use kgauge_results::run::{
