@@ -8,7 +8,7 @@ use super::factor_values::FactorValues;
 use super::figures::{FigureFinding, can_be_main};
 use crate::compare::{FigureKind, TrialFigure, TrialFinding, trial_figures};
 use crate::statistics::{Interval, SteadinessCheck};
-use crate::summary::{FlowKind, FlowSummary, SteadyFigure, Summary, TrialSummary};
+use crate::summary::{FlowKind, FlowSummary, GeneratorState, SteadyFigure, Summary, TrialSummary};
 
 /// A curve of times leaves its floor where a time reaches this many times the best.
 const KNEE: f64 = 2.0;
@@ -307,10 +307,15 @@ fn kept_rates(ordered: &[&TrialSummary]) -> KeptRates {
         flows.all(FlowSummary::has_kept_rate)
     };
     let kept = measured.clone().take_while(has_kept).count();
-    let index = |position: usize| measured.clone().nth(position).map(|trial| trial.index);
+    let at = |position: usize| measured.clone().nth(position);
+    // A rate that the generator did not offer says nothing about the target.
+    let is_offered = |trial: &&&TrialSummary| match trial.generator.word {
+        GeneratorState::Limited | GeneratorState::Late | GeneratorState::Crowded => false,
+        GeneratorState::Fine | GeneratorState::Unknown => true,
+    };
     KeptRates {
-        up_to: kept.checked_sub(1).and_then(index),
-        missed_at: index(kept),
+        up_to: kept.checked_sub(1).and_then(at).map(|trial| trial.index),
+        missed_at: at(kept).filter(is_offered).map(|trial| trial.index),
     }
 }
 

@@ -16,7 +16,7 @@ use super::power::{MoreNeeded, SampleSize, more_needed};
 use super::row::{Caveat, Cell, FigureKind};
 use super::welch::{self, ALPHA, RunSpread};
 use crate::statistics::{FigureRatio, Interval};
-use crate::summary::{Summary, TrialSummary};
+use crate::summary::{GeneratorState, Summary, TrialSummary};
 
 /// Differences that are smaller are none: one of a thousand.
 const RESOLUTION: f64 = 0.001;
@@ -88,6 +88,8 @@ pub enum UndecidedCause {
     FewSamples,
     /// The generator was the limit in a trial, or late.
     Generator,
+    /// Other programs or the hypervisor delayed the load of a trial.
+    OtherPrograms,
     /// A repeat did nothing.
     Zero,
 }
@@ -310,8 +312,18 @@ fn before_statistics(
     let is_limited =
         figure.figure.hangs_on_generator() && marks.contains(&Caveat::GeneratorLimited);
     let is_late = figure.figure.is_latency() && marks.contains(&Caveat::GeneratorLate);
-    let cause = if is_limited || is_late {
+    // By which trials: whoever else delayed the load, the generator did not.
+    let is_own = || {
+        let mut trials = figure
+            .points
+            .iter()
+            .filter_map(|point| trials.get(point.trial));
+        trials.any(|trial| trial.generator.word == GeneratorState::Late)
+    };
+    let cause = if is_limited || is_late && is_own() {
         UndecidedCause::Generator
+    } else if is_late {
+        UndecidedCause::OtherPrograms
     } else if figure.points.iter().any(|point| point.values.len() < 2) {
         UndecidedCause::OneRepeat
     } else if marks.contains(&Caveat::FewSamples) {

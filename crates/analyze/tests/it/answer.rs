@@ -9,7 +9,9 @@ use kgauge_analyze::answer::{
 };
 use kgauge_analyze::compare::{FigureKind, UndecidedCause};
 use kgauge_analyze::statistics::{Spread, Steadiness, SteadinessCheck};
-use kgauge_analyze::summary::{Factor, FlowSteadiness, GoalStatus, RepeatSteadiness, TrialSummary};
+use kgauge_analyze::summary::{
+    Factor, FlowSteadiness, GeneratorState, GoalStatus, RepeatSteadiness, TrialSummary,
+};
 use kgauge_scenario::{AnswerKind, Comparand};
 
 use crate::made::{whole_closed_run, whole_paced_run};
@@ -389,6 +391,20 @@ fn a_sweep_over_rates_shows_latency_and_which_rates_were_kept() {
     let goals: Vec<GoalStatus> = answer.goals.iter().map(|goals| goals.status).collect();
     let [held, missed] = [GoalStatus::Held, GoalStatus::NotHeld];
     assert_eq!(goals, [held, held, held, missed]);
+
+    // A rate that the generator did not offer says nothing about the target.
+    let mut late = paced(1, "40k/s", false, 90.0);
+    late.generator.word = GeneratorState::Limited;
+    let answer = only(vec![
+        paced(0, "5k/s", true, 2.0),
+        late,
+        paced(2, "80k/s", false, 99.0),
+    ]);
+    let AnswerFacts::Trend { kept_rates, .. } = &answer.facts else {
+        panic!("{answer:?}");
+    };
+    let kept = kept_rates.as_ref().unwrap();
+    assert_eq!((kept.up_to, kept.missed_at), (Some(0), None));
 }
 
 #[test]

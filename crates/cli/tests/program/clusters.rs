@@ -25,7 +25,7 @@ fn a_cluster_serves_a_run_and_ends_at_ctrl_c() {
     // The report calls it what its user calls it.
     let first = cluster.servers.split(',').next().unwrap();
     let stdout = text(&output.stdout);
-    let title = format!("tiny · {first} and 1 more");
+    let title = format!("tiny\n  {first} and 1 more (kgauge's embedded cluster)");
     assert!(stdout.starts_with(&title), "{stdout}");
     assert_eq!(cluster.end(), Some(0));
     assert!(site.path("data").exists(), "--data keeps it");

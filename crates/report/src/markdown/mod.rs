@@ -369,7 +369,7 @@ impl Writer {
             .commands
             .iter()
             .filter(|command| !command.short.is_empty())
-            .map(|command| command.line.clone())
+            .map(|command| command.line_anywhere.clone())
             .filter(|line| line.len() <= self.limits.letters);
         let commands: Vec<String> = commands.collect();
         if !commands.is_empty() {

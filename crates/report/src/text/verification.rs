@@ -179,8 +179,8 @@ fn name(anomaly: Anomaly) -> &'static str {
     }
 }
 
-/// `3 acked records are lost (lost-write; first: trial 2, repeat 1, writers, partition 2, offset 17)`; without trial and
-/// repeat if there is only one.
+/// `3 acked records are lost (lost-write; first: trial 2, repeat 1, writers, partition 2, offset 17)`; without trial
+/// and repeat if there is only one.
 fn anomaly(found: &AnomalySum, names_repeats: bool) -> String {
     let count = |noun: &str| format::counted(found.count, noun);
     let is = if found.count == 1 { "is" } else { "are" };

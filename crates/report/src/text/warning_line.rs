@@ -260,7 +260,7 @@ const LINES: [(Kind, &str, &str); 38] = [
     ),
     (
         Kind::RecordsUnresolved,
-        "# without a known outcome",
+        "# of unknown outcome",
         "use --set stages.drain='1 min'",
     ),
     (

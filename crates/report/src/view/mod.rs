@@ -313,7 +313,7 @@ pub(crate) struct ReaderCommand {
     pub(crate) short: &'static str,
     /// What it does.
     pub(crate) purpose: String,
-    /// The command line for a terminal or a comment, with this folder's path.
+    /// The command line for a terminal, with this folder's path.
     pub(crate) line: String,
     /// The same for the page, which does not know the folder's path.
     pub(crate) line_anywhere: String,

@@ -246,6 +246,9 @@ pub(super) fn undecided(cause: UndecidedCause) -> &'static str {
             "Inconclusive, fewer than 100 samples beyond the percentile (use a longer hold)"
         }
         UndecidedCause::Generator => "Inconclusive, the generator was the bottleneck or late",
+        UndecidedCause::OtherPrograms => {
+            "Inconclusive, other load on this host delayed records (use a machine of its own)"
+        }
         UndecidedCause::Zero => "Inconclusive, a repeat did nothing",
     }
 }
