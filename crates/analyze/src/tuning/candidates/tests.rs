@@ -77,6 +77,11 @@ fn cause<'a>(choice: &'a TuneChoice, name: &str) -> Option<&'a LeftOutCause> {
     found.map(|one| &one.cause)
 }
 
+/// A candidate of the user's.
+fn candidate(path: &str, value: &str) -> Vec<(String, String)> {
+    vec![(path.to_owned(), value.to_owned())]
+}
+
 #[test]
 fn the_bottleneck_decides_which_settings_are_tried() {
     let choice = choice(&TuneOptions::default(), Bottleneck::Disk);
@@ -158,7 +163,6 @@ fn order_and_brokers_of_others_stay() {
 
 #[test]
 fn the_users_values_are_shown_as_properties_have_them() {
-    let candidate = |path: &str, value: &str| vec![(path.to_owned(), value.to_owned())];
     let options = TuneOptions {
         candidates: vec![
             candidate("batch.size", "64 KiB"),
@@ -180,7 +184,6 @@ fn the_users_values_are_shown_as_properties_have_them() {
 
 #[test]
 fn what_a_release_lacks_is_left_out_and_the_rest_is_tried() {
-    let candidate = |path: &str, value: &str| vec![(path.to_owned(), value.to_owned())];
     let own = TuneOptions {
         candidates: vec![
             candidate("compression.type", "zstd"),
@@ -222,7 +225,6 @@ fn what_a_release_lacks_is_left_out_and_the_rest_is_tried() {
 
 #[test]
 fn values_that_are_refused_together_are_not_combined() {
-    let candidate = |path: &str, value: &str| vec![(path.to_owned(), value.to_owned())];
     let options = TuneOptions {
         candidates: vec![
             candidate("buffer.memory", "64 KiB"),
